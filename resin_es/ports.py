@@ -252,6 +252,10 @@ class UnitStore(Protocol):
         """Guarded deletes; a record rewritten meanwhile survives. Returns how many went."""
         ...
 
+    def missing(self, ids: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those of the (family, id) pairs that are not stored; realtime."""
+        ...
+
     def refresh(self) -> None: ...
 
     # -- reading
@@ -267,8 +271,13 @@ class UnitStore(Protocol):
 
     def coverage(self, principal: Principal, sources: Sequence[str]) -> Sequence[Coverage]: ...
 
-    def metadata_keys(self, sources: Sequence[str]) -> frozenset[str]:
-        """Metadata keys seen, of these sources (all, if empty)."""
+    def metadata_keys(self, principal: Principal, sources: Sequence[str]) -> frozenset[str]:
+        """Metadata keys of documents that the principal may read, of these sources (all, if
+        empty): a filter on any other key would match nothing, so it is refused."""
+        ...
+
+    def kind_counts(self, principal: Principal, sources: Sequence[str]) -> Mapping[str, int]:
+        """Addresses that the principal may read, by kind (``sentence`` among them)."""
         ...
 
     # -- traces and cache
