@@ -158,11 +158,16 @@ class AddressRecord(Frozen):
     body: Mapping[str, Any]
 
 
-class StaleRecord(Frozen):
-    """A stored record that the registry no longer lists; purged only while ``guard`` holds."""
+class RecordRef(Frozen):
+    """A stored unit, sentence or passage, without its content. ``family`` is ``units``,
+    ``sentences`` or ``passages``; ``passage_id`` is empty for a passage itself; a purge deletes
+    it only while ``guard`` holds."""
 
-    index: str
+    document_key: str
+    family: str
     id: str
+    passage_id: str = ""
+    index: str
     guard: Guard
 
 
@@ -244,16 +249,13 @@ class UnitStore(Protocol):
         """Partial update of access and metadata fields on all records of documents; by key."""
         ...
 
-    def records(self, keys: Sequence[str]) -> Iterator[tuple[str, StaleRecord]]:
-        """(document key, record) of all units, sentences and passages of documents, by PIT."""
+    def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
+        """All units, sentences and passages of documents as of the last refresh, by PIT;
+        complete or an error."""
         ...
 
-    def purge(self, stale: Iterable[StaleRecord]) -> int:
+    def purge(self, stale: Iterable[RecordRef]) -> int:
         """Guarded deletes; a record rewritten meanwhile survives. Returns how many went."""
-        ...
-
-    def missing(self, ids: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Those of the (family, id) pairs that are not stored; realtime."""
         ...
 
     def refresh(self) -> None: ...
@@ -311,7 +313,7 @@ __all__ = [
     "ReadingWindow",
     "SearchHit",
     "SearchResponse",
-    "StaleRecord",
+    "RecordRef",
     "StoredEntry",
     "Unit",
     "UnitReading",

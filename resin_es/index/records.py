@@ -144,10 +144,7 @@ def entry_record(entry: RegistryEntry) -> dict[str, Any]:
     body["metadata"] = filterable_metadata(entry.metadata)
     body["metadata_keys"] = metadata_keys(entry.metadata)
     body["metadata_full"] = dict(entry.metadata)
-    body["passages"] = [
-        {"id": ref.id, "start": ref.start, "sentence_ids": list(ref.sentence_ids)}
-        for ref in entry.passages
-    ]
+    body["passages"] = [ref.model_dump(mode="json") for ref in entry.passages]
     body["counts"] = entry.counts.model_dump(mode="json")
     return body
 

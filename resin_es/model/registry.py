@@ -39,11 +39,13 @@ read, or after that failed, the last committed one still stands."""
 
 
 class PassageRef(Frozen):
-    """A current passage: its id, where it starts in the document's text, its sentences."""
+    """A current passage: its id, where it starts in the document's text, its sentences.
+    ``failed`` marks one whose reading failed: the next run reads it again."""
 
     id: str
     start: int
     sentence_ids: tuple[str, ...]
+    failed: bool = False
 
 
 class Counts(Frozen):
