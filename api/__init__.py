@@ -1,0 +1,1 @@
+"""FastAPI application, routes and page."""
