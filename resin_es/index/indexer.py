@@ -1,0 +1,314 @@
+"""Documents in, committed evidence out: the write path.
+
+For each batch: look the registry up, claim what needs work, read, embed, write, refresh, flip
+the registry, purge what is stale. The flip is guarded by ``if_seq_no``: whoever loses it purges
+its own writes. A run that dies anywhere leaves the last committed version in force and is
+finished by the next run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta, timezone
+from itertools import islice
+
+from resin_es.errors import StoreConflict
+from resin_es.extract.read import Previous, Reading, read_many
+from resin_es.extract.statement import STATEMENT_VERSION
+from resin_es.index import commit
+from resin_es.index.decide import Need, claimed, decide, tombstone, with_rights
+from resin_es.index.lease import held_by_other, new_owner
+from resin_es.index.records import rights_fields
+from resin_es.index.report import IndexReport
+from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, document_key
+from resin_es.model.base import Frozen
+from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+class IndexSettings(Frozen):
+    """How documents are taken in. ``batch_documents`` go through the stages together (one
+    lookup, one parse, one refresh); ``lease_s`` is how long a silent owner keeps a document."""
+
+    batch_documents: int = 64
+    batch_characters: int = 400_000
+    lease_s: float = 600.0
+    cache_vectors: bool = True
+
+
+class Indexer:
+    """Writes documents. Every error of the store ends the run; a document that cannot be read
+    is marked failed, named in the report, and does not stop the others."""
+
+    def __init__(
+        self,
+        store: UnitStore,
+        embedder: Embedder,
+        reader: Reader,
+        settings: IndexSettings | None = None,
+        *,
+        now: Clock = utc_now,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._reader = reader
+        self._settings = settings or IndexSettings()
+        self._now = now
+        self._owner = new_owner()
+
+    @property
+    def pipeline(self) -> str:
+        """Which reader, embedder and statement version write; a change means reading again."""
+        reader = self._reader.identity
+        return (
+            f"{reader.model}/{reader.prompt_version}"
+            f"|{self._embedder.identity.name}|statement-{STATEMENT_VERSION}"
+        )
+
+    def index(
+        self,
+        documents: Iterable[Document],
+        *,
+        report: IndexReport | None = None,
+        progress: Progress | None = None,
+        total: int | None = None,
+    ) -> IndexReport:
+        """Index a stream of documents; memory is bounded by one batch.
+
+        ``report`` may be the one that the source writes its own problems into.
+        Raises StoreError (the run ends; finished documents stay), IndexMismatch and
+        StoreNotInstalled before any model call.
+        """
+        report = report or IndexReport()
+        started = time.monotonic()
+        self._store.check(self._embedder.identity)
+        try:
+            for batch in self._batches(documents):
+                self._batch(batch, report)
+                if progress is not None:
+                    progress.update(report.documents, total, "documents")
+        finally:
+            self._store.refresh()
+            report.seconds += time.monotonic() - started
+        return report
+
+    def delete(
+        self, source: str, external_ids: Sequence[str], report: IndexReport | None = None
+    ) -> IndexReport:
+        """Delete documents; from the moment this returns no answer carries them."""
+        return self._delete_keys(
+            [(document_key(source, one), one) for one in external_ids], report or IndexReport()
+        )
+
+    def prune(self, source: str, seen: set[str], report: IndexReport) -> IndexReport:
+        """Delete the source's documents whose keys are not in ``seen``. Only call it after a
+        complete listing."""
+        vanished = [
+            (stored.entry.key, stored.entry.external_id)
+            for stored in self._store.scan_entries(source)
+            if stored.entry.key not in seen and stored.entry.status is not DocumentStatus.DELETED
+        ]
+        return self._delete_keys(vanished, report)
+
+    # ------------------------------------------------------------ batches
+
+    def _batches(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
+        """Bounded by documents and by characters, so that a run of long ones fits in memory."""
+        batch: list[Document] = []
+        size = 0
+        for document in documents:
+            if batch and size + len(document.text) > self._settings.batch_characters:
+                yield batch
+                batch, size = [], 0
+            batch.append(document)
+            size += len(document.text)
+            if len(batch) >= self._settings.batch_documents:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _batch(self, batch: Sequence[Document], report: IndexReport) -> None:
+        stored = self._store.entries([document.key for document in batch])
+        to_read: list[tuple[Document, StoredEntry | None]] = []
+        to_rights: list[tuple[Document, StoredEntry]] = []
+        for document in batch:
+            report.documents += 1
+            known = stored.get(document.key)
+            need = decide(document, known.entry if known else None, self.pipeline)
+            if need is Need.NOTHING:
+                report.unchanged += 1
+            elif known is not None and self._busy(known.entry):
+                report.busy += 1
+                report.failures.append(
+                    (document.external_id, "another process is reading it; run again later")
+                )
+            elif need is Need.RIGHTS and known is not None:
+                to_rights.append((document, known))
+            else:
+                to_read.append((document, known))
+        if to_rights:
+            self._change_rights(to_rights, report)
+        if to_read:
+            self._read_and_commit(to_read, report)
+
+    def _busy(self, entry: RegistryEntry) -> bool:
+        lease = timedelta(seconds=self._settings.lease_s)
+        return held_by_other(entry, owner=self._owner, now=self._now(), lease=lease)
+
+    # ------------------------------------------------------------ rights
+
+    def _change_rights(
+        self, items: Sequence[tuple[Document, StoredEntry]], report: IndexReport
+    ) -> None:
+        """Registry first (the fence counts from here), then the addresses, then settle."""
+        opened = [
+            (with_rights(stored.entry, document, settled=False), stored.guard)
+            for document, stored in items
+        ]
+        guards = self._store.put_entries(opened)
+        won = [
+            (document, entry, guard)
+            for (document, _), (entry, _), guard in zip(items, opened, guards, strict=True)
+            if guard is not None
+        ]
+        self._store.update_rights(
+            [entry.key for _, entry, _ in won],
+            {entry.key: rights_fields(entry) for _, entry, _ in won},
+        )
+        self._store.put_entries(
+            [(with_rights(entry, document, settled=True), guard) for document, entry, guard in won]
+        )
+        report.rights_changed += len(won)
+        self._lost(
+            [document for (document, _), guard in zip(items, guards, strict=True) if not guard],
+            report,
+        )
+
+    def _lost(self, documents: Sequence[Document], report: IndexReport) -> None:
+        for document in documents:
+            report.busy += 1
+            report.failures.append(
+                (document.external_id, "another process changed it meanwhile; run again")
+            )
+
+    # ------------------------------------------------------------ reading
+
+    def _read_and_commit(
+        self, items: Sequence[tuple[Document, StoredEntry | None]], report: IndexReport
+    ) -> None:
+        claims = [
+            (
+                claimed(
+                    document, known.entry if known else None, owner=self._owner, now=self._now()
+                ),
+                known.guard if known else None,
+            )
+            for document, known in items
+        ]
+        guards = self._store.put_entries(claims)
+        work: list[commit.Work] = []
+        for (document, known), (entry, _), guard in zip(items, claims, guards, strict=True):
+            if guard is None:
+                self._lost([document], report)
+                continue
+            work.append(
+                commit.Work(document, entry, guard, before=known.entry if known else None)
+            )
+        readings = read_many([(item.document, self._previous(item)) for item in work], self._reader)
+        done = commit.commit(
+            self._store,
+            self._embedder,
+            list(zip(work, readings, strict=True)),
+            pipeline=self.pipeline,
+            now=self._now(),
+            cache=self._settings.cache_vectors,
+            report=report,
+        )
+        for item, reading in done:
+            self._count(item, reading, report)
+
+    def _previous(self, item: commit.Work) -> Previous | None:
+        """What may be kept of the last committed version: nothing if another pipeline wrote
+        it, and never a passage whose reading failed."""
+        before = item.before
+        if before is None or before.pipeline != self.pipeline or not before.passages:
+            return None
+        if before.status is DocumentStatus.DELETED:
+            return None
+        return Previous(passages=tuple(ref for ref in before.passages if not ref.failed))
+
+    def _count(self, item: commit.Work, reading: Reading, report: IndexReport) -> None:
+        entry = item.before
+        if entry is None or not entry.committed_version:
+            report.new += 1
+        else:
+            report.changed += 1
+        report.empty += not reading.sentences
+        report.partial += bool(reading.failures)
+        report.sentences += len(reading.sentences)
+        report.passages += len(reading.passages)
+        report.units += len(reading.new_units)
+        report.read_documents += bool(reading.read_passages)
+        report.read_passages += reading.read_passages
+        report.read_sentences += reading.read_sentences
+        report.tokens += reading.tokens
+        report.cost += reading.cost
+        report.rejected_units.update(reading.rejected)
+        if reading.unread_language:
+            report.unread_languages[reading.language] += 1
+        report.failures.extend(
+            (item.document.external_id, f"{error.stage}: {error.message}")
+            for error in reading.failures
+        )
+
+    # ------------------------------------------------------------ deleting
+
+    def _delete_keys(
+        self, documents: Sequence[tuple[str, str]], report: IndexReport
+    ) -> IndexReport:
+        started = time.monotonic()
+        pending = iter(documents)
+        while chunk := list(islice(pending, 500)):
+            names = dict(chunk)
+            gone = self._bury(list(names))
+            report.deleted += len(gone)
+            report.problems.extend(
+                (name, "no such document") for key, name in names.items() if key not in gone
+            )
+            self._store.refresh()
+            report.purged += self._store.purge(self._store.records(sorted(gone)))
+        self._store.refresh()
+        report.seconds += time.monotonic() - started
+        return report
+
+    def _bury(self, keys: Sequence[str]) -> set[str]:
+        """Turn entries into tombstones; a lost race is run again on the newer entry."""
+        gone: set[str] = set()
+        open_keys = list(keys)
+        for _ in range(10):
+            stored = self._store.entries(open_keys)
+            graves: list[tuple[RegistryEntry, Guard | None]] = [
+                (tombstone(one.entry, self._now()), one.guard)
+                for one in stored.values()
+                if one.entry.status is not DocumentStatus.DELETED
+            ]
+            if not graves:
+                return gone
+            results = self._store.put_entries(graves)
+            gone.update(
+                entry.key for (entry, _), ok in zip(graves, results, strict=True) if ok is not None
+            )
+            open_keys = [entry.key for (entry, _), ok in zip(graves, results, strict=True) if not ok]
+            if not open_keys:
+                return gone
+        raise StoreConflict(
+            f"{len(open_keys)} documents changed faster than they could be deleted.",
+            hint="Stop what writes them and delete again.",
+        )
