@@ -7,6 +7,7 @@ holds those back from the flip on), so no reader ever finds a gap or a mixture.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +24,14 @@ from resin_es.index.records import (
 )
 from resin_es.index.report import IndexReport
 from resin_es.index.vectors import embed_cached
-from resin_es.model import Counts, Document, DocumentStatus, Guard, RegistryEntry
+from resin_es.model import (
+    Counts,
+    Document,
+    DocumentStatus,
+    Guard,
+    PassageRef,
+    RegistryEntry,
+)
 from resin_es.ports import AddressRecord, Embedder, RecordRef, UnitStore
 
 
@@ -65,6 +73,7 @@ def committed_entry(
     else:
         status = DocumentStatus.INDEXED
     document = work.document
+    refs = _with_unit_counts(work, reading)
     return RegistryEntry(
         key=document.key,
         source=document.source,
@@ -81,11 +90,11 @@ def committed_entry(
         access=document.access,
         updated_at=document.updated_at,
         language=reading.language,
-        passages=reading.refs,
+        passages=refs,
         counts=Counts(
             sentences=len(reading.sentences),
             passages=len(reading.passages),
-            units=len(reading.new_units),
+            units=sum(ref.units for ref in refs),
             rejected=dict(reading.rejected),
             read_passages=reading.read_passages,
             tokens=reading.tokens,
@@ -94,10 +103,25 @@ def committed_entry(
         attempts=work.entry.attempts,
         error=reading.failures[0] if reading.failures else None,
         committed_at=now,
+        settled=work.before is None,
     )
 
 
-def build_records(entry: RegistryEntry, reading: Reading, vectors: Mapping[str, list[float]]) -> Records:
+def _with_unit_counts(work: Work, reading: Reading) -> tuple[PassageRef, ...]:
+    counts = Counter(unit.passage_id for unit in reading.new_units)
+    kept = set(reading.kept_passage_ids)
+    before = {ref.id: ref.units for ref in work.before.passages} if work.before else {}
+    return tuple(
+        ref.model_copy(
+            update={"units": before.get(ref.id, 0) if ref.id in kept else counts[ref.id]}
+        )
+        for ref in reading.refs
+    )
+
+
+def build_records(
+    entry: RegistryEntry, reading: Reading, vectors: Mapping[str, list[float]]
+) -> Records:
     """Records of everything that was read anew; kept passages are left untouched."""
     kept = frozenset(reading.kept_passage_ids)
     sentences = {sentence.id: sentence for sentence in reading.sentences}
@@ -159,9 +183,13 @@ def commit(
     )
     won = [index for index, guard in enumerate(guards) if guard is not None]
     lost = [index for index, guard in enumerate(guards) if guard is None]
-    _carry_rights(store, [(items[i][0], entries[i], records[i]) for i in won])
-    report.purged += _purge_stale(
-        store, {entries[i].key: records[i] for i in won if items[i][0].before is not None}
+    report.purged += _settle(
+        store,
+        [
+            (items[i][0], entries[i], guard, records[i])
+            for i in won
+            if (guard := guards[i]) is not None and not entries[i].settled
+        ],
     )
     for index in lost:
         report.busy += 1
@@ -191,20 +219,28 @@ def _vectors(
     return {text: row.tolist() for text, row in zip(texts, found.vectors, strict=True)}
 
 
-def _carry_rights(
-    store: UnitStore, won: Sequence[tuple[Work, RegistryEntry, Records]]
-) -> None:
-    """Kept passages, their sentences and units were not rewritten: give them the new rights.
-    Only after the flip, or a widened right would open the old version's text."""
+def _settle(
+    store: UnitStore, won: Sequence[tuple[Work, RegistryEntry, Guard, Records]]
+) -> int:
+    """Bring the records of documents with a history in line with their flipped entries.
+
+    Kept passages, their sentences and units were not rewritten: they get the new rights only
+    now, since before the flip a widened right would have opened the old version's text.
+    """
     fields = {
         entry.key: rights_fields(entry)
-        for work, entry, records in won
+        for work, entry, _, records in won
         if records.kept_passages
         and work.before is not None
-        and rights_fields(work.before) != rights_fields(entry)
+        and not (work.before.settled and rights_fields(work.before) == rights_fields(entry))
     }
     if fields:
         store.update_rights(list(fields), fields)
+    purged = _purge_stale(store, {entry.key: records for _, entry, _, records in won})
+    store.put_entries(
+        [(entry.model_copy(update={"settled": True}), guard) for _, entry, guard, _ in won]
+    )
+    return purged
 
 
 def _purge_stale(store: UnitStore, records: Mapping[str, Records]) -> int:

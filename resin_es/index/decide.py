@@ -12,7 +12,8 @@ class Need(str, Enum):
     """What is to be done with a document."""
 
     READ = "read"
-    """New, changed, unfinished, or read by another pipeline: read (only what changed)."""
+    """New, changed, unfinished, or read by another pipeline: read (only what changed, so an
+    unsettled document costs no reading, only its clean-up)."""
     RIGHTS = "rights"
     """Only access, metadata, url or date changed: rewritten without reading."""
     NOTHING = "nothing"
@@ -23,7 +24,7 @@ FINISHED = frozenset({DocumentStatus.INDEXED, DocumentStatus.EMPTY})
 
 def decide(document: Document, entry: RegistryEntry | None, pipeline: str) -> Need:
     """Compare a document with its entry."""
-    if entry is None or entry.status not in FINISHED:
+    if entry is None or entry.status not in FINISHED or not entry.settled:
         return Need.READ
     if entry.committed_version != document.version or entry.pipeline != pipeline:
         return Need.READ
@@ -67,22 +68,22 @@ def claimed(
         update={
             **working,
             "access": common_access(entry.access, document.access),
-            "rights_hash": "",
+            "settled": False,
             "attempts": entry.attempts + 1,
         }
     )
 
 
 def with_rights(entry: RegistryEntry, document: Document, *, settled: bool) -> RegistryEntry:
-    """The entry under the document's rights. Not ``settled`` until the addresses carry them
-    too: a crash in between leaves no hash, and the next run does it again."""
+    """The entry under the document's rights; ``settled`` once the addresses carry them too."""
     return entry.model_copy(
         update={
             "access": document.access,
             "metadata": document.metadata,
             "url": document.url,
             "updated_at": document.updated_at,
-            "rights_hash": document.rights_hash if settled else "",
+            "rights_hash": document.rights_hash,
+            "settled": settled,
         }
     )
 
@@ -95,4 +96,5 @@ def tombstone(entry: RegistryEntry, now: datetime) -> RegistryEntry:
         external_id=entry.external_id,
         status=DocumentStatus.DELETED,
         committed_at=now,
+        settled=False,
     )

@@ -284,28 +284,33 @@ class Indexer:
             )
             self._store.refresh()
             report.purged += self._store.purge(self._store.records(sorted(gone)))
+            self._store.put_entries(
+                [
+                    (grave.model_copy(update={"settled": True}), guard)
+                    for grave, guard in gone.values()
+                ]
+            )
         self._store.refresh()
         report.seconds += time.monotonic() - started
         return report
 
-    def _bury(self, keys: Sequence[str]) -> set[str]:
+    def _bury(self, keys: Sequence[str]) -> dict[str, tuple[RegistryEntry, Guard]]:
         """Turn entries into tombstones; a lost race is run again on the newer entry."""
-        gone: set[str] = set()
+        gone: dict[str, tuple[RegistryEntry, Guard]] = {}
         open_keys = list(keys)
         for _ in range(10):
-            stored = self._store.entries(open_keys)
             graves: list[tuple[RegistryEntry, Guard | None]] = [
                 (tombstone(one.entry, self._now()), one.guard)
-                for one in stored.values()
+                for one in self._store.entries(open_keys).values()
                 if one.entry.status is not DocumentStatus.DELETED
             ]
-            if not graves:
-                return gone
-            results = self._store.put_entries(graves)
-            gone.update(
-                entry.key for (entry, _), ok in zip(graves, results, strict=True) if ok is not None
-            )
-            open_keys = [entry.key for (entry, _), ok in zip(graves, results, strict=True) if not ok]
+            results = self._store.put_entries(graves) if graves else []
+            open_keys = []
+            for (grave, _), guard in zip(graves, results, strict=True):
+                if guard is None:
+                    open_keys.append(grave.key)
+                else:
+                    gone[grave.key] = (grave, guard)
             if not open_keys:
                 return gone
         raise StoreConflict(

@@ -40,12 +40,14 @@ read, or after that failed, the last committed one still stands."""
 
 class PassageRef(Frozen):
     """A current passage: its id, where it starts in the document's text, its sentences.
-    ``failed`` marks one whose reading failed: the next run reads it again."""
+    ``failed`` marks one whose reading failed: the next run reads it again. ``units`` counts
+    the units that point to it."""
 
     id: str
     start: int
     sentence_ids: tuple[str, ...]
     failed: bool = False
+    units: int = 0
 
 
 class Counts(Frozen):
@@ -73,7 +75,9 @@ class RegistryEntry(Frozen):
     """One document's entry. ``pipeline`` identifies reader, embedder and statement version.
 
     Deleted entries are tombstones: no title, text, metadata or url.
-    ``committed_version`` is the version that ``passages`` belong to.
+    ``committed_version`` is the version that ``passages`` belong to. ``settled`` is false from
+    the moment an entry changes until its stale records are purged and all of its records carry
+    its rights: a run that died in between is finished by the next one.
     """
 
     key: str
@@ -99,6 +103,7 @@ class RegistryEntry(Frozen):
     not_before: datetime | None = None
     error: StageError | None = None
     committed_at: datetime | None = None
+    settled: bool = True
 
 
 class Guard(Frozen):
