@@ -1,0 +1,105 @@
+"""all-MiniLM-L6-v2 by sentence-transformers, the runtime the paper used; needs torch.
+
+The package is imported at first use. Vectors equal those of the ``onnx`` runtime up to its
+quantisation (``tests/contract/test_embedders.py`` holds both to it), so both share one
+``ModelIdentity.name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from resin_es.adapters import minilm
+from resin_es.errors import ModelError, ModelUnavailable
+from resin_es.ports import ModelIdentity
+
+if TYPE_CHECKING:
+    from resin_es.ports import Vectors
+
+RUNTIME = "sentence-transformers"
+
+
+class SentenceTransformersEmbedder:
+    """Embedder over a sentence-transformers model.
+
+    ``model``: None for the default copy of all-MiniLM-L6-v2 (see ``minilm``), else a local
+    folder or a hub name, whose last part becomes the identity's name unless ``name`` is given.
+    ``device``: as in sentence-transformers, None lets it choose. ``max_tokens_per_batch`` counts
+    word pieces.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | None = None,
+        device: str | None = None,
+        max_tokens_per_batch: int = 512,
+        name: str = "",
+    ) -> None:
+        self._source = model
+        self._device = device
+        self._max_tokens = max_tokens_per_batch
+        self._name = name
+
+    @cached_property
+    def identity(self) -> ModelIdentity:
+        """Costs nothing for the default model; any other is loaded for its dims.
+
+        Raises ModelUnavailable.
+        """
+        if self._source is None or str(self._source) == minilm.HUB_NAME:
+            return ModelIdentity(name=minilm.MODEL_NAME, dims=minilm.DIMS, runtime=RUNTIME)
+        name = self._name or Path(self._source).name
+        dims = int(self._model.get_sentence_embedding_dimension())
+        return ModelIdentity(name=name, dims=dims, runtime=RUNTIME)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dims), float32, rows of length 1. Texts beyond the model's
+        ``max_seq_length`` word pieces are cut there.
+
+        Raises ModelUnavailable, ModelError.
+        """
+        import numpy as np
+
+        out = np.zeros((len(texts), self.identity.dims), dtype=np.float32)
+        readable = [minilm.readable(text) for text in texts]
+        model = self._model
+        try:
+            for batch in minilm.token_batches(_lengths(model, readable), self._max_tokens):
+                out[batch] = model.encode(
+                    [readable[position] for position in batch],
+                    batch_size=len(batch),
+                    normalize_embeddings=True,
+                    convert_to_numpy=True,
+                    show_progress_bar=False,
+                )
+        except Exception as error:
+            raise ModelError(f"sentence-transformers failed: {error}") from error
+        return out
+
+    @cached_property
+    def _model(self) -> Any:
+        source = str(minilm.torch_folder() if self._source is None else self._source)
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise ModelUnavailable(
+                "sentence-transformers is not installed.",
+                hint="Install it with: pip install 'resin-es[sentence-transformers]'",
+            ) from error
+        revision = minilm.HUB_REVISION if source == minilm.HUB_NAME else None
+        try:
+            return SentenceTransformer(source, device=self._device, revision=revision)
+        except Exception as error:
+            raise ModelUnavailable(
+                f"sentence-transformers cannot load {source}: {error}", hint=minilm.HINT
+            ) from error
+
+
+def _lengths(model: Any, texts: Sequence[str]) -> list[int]:
+    if not texts:
+        return []
+    encoded = model.tokenizer(list(texts), truncation=True, max_length=model.max_seq_length)
+    return [len(row) for row in encoded["input_ids"]]
