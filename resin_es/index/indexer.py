@@ -18,11 +18,11 @@ from resin_es.extract.read import Previous, Reading, read_many
 from resin_es.extract.statement import STATEMENT_VERSION
 from resin_es.index import commit
 from resin_es.index.decide import Need, claimed, decide, tombstone, with_rights
+from resin_es.index.indexer_settings import IndexSettings
 from resin_es.index.lease import held_by_other, new_owner
 from resin_es.index.records import rights_fields
 from resin_es.index.report import IndexReport
 from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, document_key
-from resin_es.model.base import Frozen
 from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
 
 Clock = Callable[[], datetime]
@@ -30,16 +30,6 @@ Clock = Callable[[], datetime]
 
 def utc_now() -> datetime:
     return datetime.now(timezone.utc)
-
-
-class IndexSettings(Frozen):
-    """How documents are taken in. ``batch_documents`` go through the stages together (one
-    lookup, one parse, one refresh); ``lease_s`` is how long a silent owner keeps a document."""
-
-    batch_documents: int = 64
-    batch_characters: int = 400_000
-    lease_s: float = 600.0
-    cache_vectors: bool = True
 
 
 class Indexer:

@@ -1,0 +1,6 @@
+"""Documents from JSONL, text, Markdown and HTML files, folders of them, and standard input."""
+
+from resin_es.adapters.files.records import Rights, document_from
+from resin_es.adapters.files.source import FileSource
+
+__all__ = ["FileSource", "Rights", "document_from"]

@@ -1,0 +1,265 @@
+"""Environment and file → settings. The one place that reads either.
+
+Order: environment (``RESIN_*``), then the settings file, then the default. The file is TOML
+with the same names in lower case and without the prefix (``budget = 1000``); it is the first
+that exists of ``$RESIN_SETTINGS``, ``./resin.toml`` and ``settings.toml`` in the user's
+configuration folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from resin_es.errors import SettingsError
+from resin_es.index.indexer_settings import IndexSettings
+from resin_es.index.settings import StoreSettings
+from resin_es.local.settings import LocalSettings
+from resin_es.model.base import Frozen
+from resin_es.query.settings import QuerySettings
+
+PREFIX = "RESIN_"
+FOREIGN = ("RESIN_TEST_", "RESIN_SHARED_DATA", "RESIN_SETTINGS")
+"""Variables that belong to the tests or say where the file is."""
+
+
+class Settings(BaseSettings):
+    """All settings, flat; every stage gets its own small object from here."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    # Elasticsearch
+    es_url: str | None = Field(None, description="Elasticsearch; unset: the local node")
+    es_api_key: SecretStr | None = Field(None, description="API key (encoded)")
+    es_basic_auth: SecretStr | None = Field(None, description="user:password")
+    es_bearer_auth: SecretStr | None = Field(None, description="bearer token")
+    es_ca_certs: str | None = Field(None, description="CA certificates of the cluster (PEM)")
+    es_verify_certs: bool = Field(True, description="check the cluster's certificate")
+    es_ssl_fingerprint: str | None = Field(None, description="SHA-256 of the certificate")
+    es_request_timeout: float = Field(60.0, gt=0, description="seconds for one request")
+    es_headers: dict[str, SecretStr] = Field(default_factory=dict, description="extra headers")
+    es_options: dict[str, Any] = Field(
+        default_factory=dict, description="any other option of the client, as JSON"
+    )
+    prefix: str = Field("resin", description="first part of all index names")
+    language: str = Field("english", description="analyzer of text fields")
+    vector_index: str = Field("int8_hnsw", description="index type of the vector field")
+    bulk_bytes: int = Field(5_000_000, gt=0, description="largest bulk request")
+
+    # who asks
+    groups: Annotated[tuple[str, ...], NoDecode] = Field((), description="groups of the asker")
+
+    # models
+    llm: Literal["none", "claude"] = Field("none", description="who reads, plans and writes")
+    embedder: Literal["onnx", "sentence-transformers", "hash"] = Field(
+        "onnx", description="runtime of the vectors"
+    )
+    embedder_model: str | None = Field(None, description="folder or hub name of the model")
+    embedder_threads: int | None = Field(None, description="threads of the vector runtime")
+
+    # indexing
+    max_document_bytes: int = Field(10_000_000, gt=0, description="largest single document")
+    batch_documents: int = Field(64, gt=0, description="documents that are read together")
+    lease_seconds: float = Field(600.0, gt=0, description="how long a silent owner holds on")
+    cache_vectors: bool = Field(True, description="keep vectors by content")
+
+    # asking
+    max_hops: int = Field(4, ge=1, le=8, description="hops of a plan")
+    k: int = Field(10, description="distinct passages kept per hop")
+    pool: int | None = Field(None, description="hits that one search returns")
+    num_candidates: int | None = Field(None, description="candidates per shard of the kNN")
+    budget: int = Field(2000, gt=0, description="evidence budget in tokens (4 characters)")
+    bridging: bool = Field(True, description="complete bridge terms from earlier hops")
+    traces: bool = Field(True, description="keep a trace of every answer")
+
+    # local node
+    local_version: str | None = Field(None, description="8.17.4, 8.19.21 or 9.5.3")
+    local_port: int = Field(9250, description="port of the local node")
+    local_dir: Path | None = Field(None, description="where the local node lives")
+    local_heap: str = Field("1g", description="heap of the local node")
+
+    @field_validator("groups", mode="before")
+    @classmethod
+    def _split_groups(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("es_url")
+    @classmethod
+    def _url(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://")
+        return value or None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
+        path = settings_file()
+        if path is not None:
+            sources.append(TomlConfigSettingsSource(settings_cls, toml_file=path))
+        return tuple(sources)
+
+    # ------------------------------------------------------------ one object per stage
+
+    def for_store(self) -> StoreSettings:
+        return StoreSettings(
+            prefix=self.prefix,
+            language=self.language,
+            vector_index=self.vector_index,
+            bulk_bytes=self.bulk_bytes,
+        )
+
+    def for_index(self) -> IndexSettings:
+        return IndexSettings(
+            batch_documents=self.batch_documents,
+            lease_s=self.lease_seconds,
+            cache_vectors=self.cache_vectors,
+        )
+
+    def for_query(self, *, k: int | None = None, budget: int | None = None) -> QuerySettings:
+        chosen: dict[str, Any] = {
+            "k": self.k if k is None else k,
+            "budget": self.budget if budget is None else budget,
+            "max_hops": self.max_hops,
+            "bridging": self.bridging,
+        }
+        if self.pool is not None:
+            chosen["pool"] = self.pool
+        if self.num_candidates is not None:
+            chosen["num_candidates"] = self.num_candidates
+        return QuerySettings.checked(**chosen)
+
+    def for_local(self) -> LocalSettings:
+        return LocalSettings.at(
+            self.local_dir,
+            port=self.local_port,
+            version=self.local_version,
+            heap=self.local_heap,
+            java_homes=tuple(
+                os.environ[name] for name in ("ES_JAVA_HOME", "JAVA_HOME") if os.environ.get(name)
+            ),
+        )
+
+
+class SettingRow(Frozen):
+    """One line of ``resin-es settings``."""
+
+    name: str
+    value: str
+    origin: str
+    description: str
+
+
+def settings_file() -> Path | None:
+    """The settings file in force, None if there is none. Raises SettingsError if
+    ``RESIN_SETTINGS`` names one that is not there."""
+    named = os.environ.get("RESIN_SETTINGS")
+    if named:
+        path = Path(named)
+        if not path.is_file():
+            raise SettingsError(
+                f"RESIN_SETTINGS names {named}, which is not a file.", hint="Mend or unset it."
+            )
+        return path
+    import platformdirs
+
+    candidates = (
+        Path("resin.toml"),
+        Path(platformdirs.user_config_dir("resin-es")) / "settings.toml",
+    )
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings in force. ``overrides`` (by field name) win over everything.
+
+    Raises SettingsError naming each setting that is wrong, and where it came from.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        lines = [_explain(one) for one in error.errors()]
+        raise SettingsError(
+            "; ".join(lines) + ".", hint="`resin-es settings` lists every setting."
+        ) from error
+    except ValueError as error:  # a file that is not TOML, a dict that is not JSON
+        raise SettingsError(f"Settings cannot be read: {error}.", hint="Mend the value.") from error
+
+
+def _explain(error: Mapping[str, Any]) -> str:
+    name = str(error["loc"][0]) if error["loc"] else "?"
+    where = PREFIX + name.upper()
+    if error["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, Settings.model_fields, n=1)
+        return f"there is no setting {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
+    return f"{where}: {error['msg']}"
+
+
+def setting_rows(settings: Settings) -> list[SettingRow]:
+    """Every setting with its value (secrets masked), origin and meaning."""
+    path = settings_file()
+    in_file = set(_file_names(path)) if path else set()
+    rows = []
+    for name, field in Settings.model_fields.items():
+        variable = PREFIX + name.upper()
+        if variable in os.environ:
+            origin = f"environment {variable}"
+        elif name in in_file:
+            origin = f"file {path}"
+        else:
+            origin = f"default ({variable})"
+        rows.append(
+            SettingRow(
+                name=name,
+                value=_shown(getattr(settings, name)),
+                origin=origin,
+                description=field.description or "",
+            )
+        )
+    return rows
+
+
+def unknown_variables() -> list[str]:
+    """``RESIN_*`` variables that are no setting: most likely misspelt."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    return sorted(
+        name
+        for name in os.environ
+        if name.startswith(PREFIX) and name not in known and not name.startswith(FOREIGN)
+    )
+
+
+def _file_names(path: Path) -> list[str]:
+    source = TomlConfigSettingsSource(Settings, toml_file=path)
+    return list(source.toml_data)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "********"
+    if isinstance(value, dict):
+        # header values and free client options may hold credentials: show names alone
+        return ", ".join(f"{key}=********" for key in sorted(value)) or "-"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    return "-" if value is None else str(value)
