@@ -1,0 +1,1 @@
+"""Measuring retrieval: gold-sentence recall within an evidence budget, beside baselines."""
