@@ -41,7 +41,7 @@ def test_bm25_body() -> None:
 
 
 def test_dense_body() -> None:
-    body = dense_body(np.array([0.5, 0.25], np.float32), STAFF, ["holisqa"], size=7)
+    body = dense_body(list(np.array([0.5, 0.25], np.float32)), STAFF, ["holisqa"], size=7)
     assert body == {
         "size": 7,
         "_source": FIELDS,

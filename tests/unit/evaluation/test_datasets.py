@@ -36,7 +36,12 @@ QUESTIONS = [
 
 
 def write_domain(folder: Path, **changes: list[Mapping[str, Any]]) -> Path:
-    rows: dict[str, Any] = {"articles": ARTICLES, "sentences": SENTENCES, "qa": QUESTIONS, **changes}
+    rows: dict[str, Any] = {
+        "articles": ARTICLES,
+        "sentences": SENTENCES,
+        "qa": QUESTIONS,
+        **changes,
+    }
     folder.mkdir(parents=True)
     for name, records in rows.items():
         lines = "".join(json.dumps(record) + "\n" for record in records)
