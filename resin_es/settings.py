@@ -24,11 +24,7 @@ from pydantic_settings import (
 )
 
 from resin_es.errors import SettingsError
-from resin_es.index.indexer_settings import IndexSettings
-from resin_es.index.settings import StoreSettings
-from resin_es.local.settings import LocalSettings
 from resin_es.model.base import Frozen
-from resin_es.query.settings import QuerySettings
 
 PREFIX = "RESIN_"
 FOREIGN = ("RESIN_TEST_", "RESIN_SHARED_DATA", "RESIN_SETTINGS")
@@ -36,7 +32,7 @@ FOREIGN = ("RESIN_TEST_", "RESIN_SHARED_DATA", "RESIN_SETTINGS")
 
 
 class Settings(BaseSettings):
-    """All settings, flat; every stage gets its own small object from here."""
+    """All settings, flat; ``bootstrap`` hands every stage its own small object."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
@@ -119,46 +115,14 @@ class Settings(BaseSettings):
             sources.append(TomlConfigSettingsSource(settings_cls, toml_file=path))
         return tuple(sources)
 
-    # ------------------------------------------------------------ one object per stage
 
-    def for_store(self) -> StoreSettings:
-        return StoreSettings(
-            prefix=self.prefix,
-            language=self.language,
-            vector_index=self.vector_index,
-            bulk_bytes=self.bulk_bytes,
-        )
-
-    def for_index(self) -> IndexSettings:
-        return IndexSettings(
-            batch_documents=self.batch_documents,
-            lease_s=self.lease_seconds,
-            cache_vectors=self.cache_vectors,
-        )
-
-    def for_query(self, *, k: int | None = None, budget: int | None = None) -> QuerySettings:
-        chosen: dict[str, Any] = {
-            "k": self.k if k is None else k,
-            "budget": self.budget if budget is None else budget,
-            "max_hops": self.max_hops,
-            "bridging": self.bridging,
-        }
-        if self.pool is not None:
-            chosen["pool"] = self.pool
-        if self.num_candidates is not None:
-            chosen["num_candidates"] = self.num_candidates
-        return QuerySettings.checked(**chosen)
-
-    def for_local(self) -> LocalSettings:
-        return LocalSettings.at(
-            self.local_dir,
-            port=self.local_port,
-            version=self.local_version,
-            heap=self.local_heap,
-            java_homes=tuple(
-                os.environ[name] for name in ("ES_JAVA_HOME", "JAVA_HOME") if os.environ.get(name)
-            ),
-        )
+def java_homes() -> dict[str, str]:
+    """What the environment says of Java, for the local node: ES_JAVA_HOME, JAVA_HOME, PATH."""
+    return {
+        name: os.environ[name]
+        for name in ("ES_JAVA_HOME", "JAVA_HOME", "PATH")
+        if os.environ.get(name)
+    }
 
 
 class SettingRow(Frozen):

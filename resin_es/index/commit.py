@@ -147,9 +147,8 @@ def build_records(
 def texts_to_embed(reading: Reading) -> list[str]:
     """Texts whose vectors the commit of ``reading`` needs."""
     kept = set(reading.kept_passage_ids)
-    needed = {
-        one for passage in reading.passages if passage.id not in kept for one in passage.sentence_ids
-    }
+    fresh = (passage for passage in reading.passages if passage.id not in kept)
+    needed = {one for passage in fresh for one in passage.sentence_ids}
     texts = [sentence.text for sentence in reading.sentences if sentence.id in needed]
     return texts + [unit.statement for unit in reading.new_units]
 
@@ -208,15 +207,24 @@ def _vectors(
     report: IndexReport,
 ) -> dict[str, list[float]]:
     texts = list(dict.fromkeys(text for reading in readings for text in texts_to_embed(reading)))
-    found = embed_cached(
-        texts,
-        embedder,
-        cache_get=store.cache_get if cache else None,
-        cache_put=store.cache_put if cache else None,
-    )
-    report.embedded += found.embedded
-    report.embedded_from_cache += found.cached
-    return {text: row.tolist() for text, row in zip(texts, found.vectors, strict=True)}
+    if not texts:
+        return {}
+    cached = 0
+
+    def get(keys: Sequence[str]) -> Mapping[str, bytes]:
+        nonlocal cached
+        found = store.cache_get(keys) if cache else {}
+        cached += len(found)
+        return found
+
+    def put(values: Mapping[str, bytes]) -> None:
+        if cache:
+            store.cache_put(values)
+
+    vectors = embed_cached(texts, embedder, get, put)
+    report.embedded += len(texts) - cached
+    report.embedded_from_cache += cached
+    return {text: row.tolist() for text, row in zip(texts, vectors, strict=True)}
 
 
 def _settle(

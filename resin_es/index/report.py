@@ -10,7 +10,8 @@ from typing import Any
 @dataclass
 class IndexReport:
     """Counts of one run. ``problems`` names records that were not taken, ``failures``
-    documents that could not be read or written (where, reason)."""
+    documents that could not be read or written (where, reason);
+    ``skipped`` counts files of a folder that are of no known kind, by ending."""
 
     documents: int = 0
     new: int = 0
@@ -36,6 +37,7 @@ class IndexReport:
     seconds: float = 0.0
     rejected_units: Counter[str] = field(default_factory=Counter)
     unread_languages: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, str]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
 
@@ -49,6 +51,7 @@ class IndexReport:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["rejected_units"] = dict(self.rejected_units)
         plain["unread_languages"] = dict(self.unread_languages)
+        plain["skipped"] = dict(self.skipped)
         plain["problems"] = [{"where": w, "reason": r} for w, r in self.problems]
         plain["failures"] = [{"document": w, "reason": r} for w, r in self.failures]
         plain["seconds"] = round(self.seconds, 3)

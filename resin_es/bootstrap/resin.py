@@ -1,0 +1,179 @@
+"""``Resin``: the whole product in one object, for Python and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from resin_es.bootstrap.services import Services
+from resin_es.errors import InputError, UsageError
+from resin_es.index.filters import Filters, make_filters
+from resin_es.index.report import IndexReport
+from resin_es.model import Answer, Document, Plan, Principal, Trace
+from resin_es.ports import Progress
+from resin_es.settings import load_settings
+
+if TYPE_CHECKING:
+    from resin_es.query.diagnose import Diagnosis
+    from resin_es.query.engine import Retrieval, SearchResult
+
+
+class Resin:
+    """Documents in, cited answers out.
+
+    ::
+
+        resin = Resin.from_env()
+        resin.index_paths(["handbook/"], public=True)
+        print(resin.ask("Which line is cheaper?").text)
+
+    Reads take ``groups``: who asks. None means RESIN_GROUPS, or an admin on the node that
+    resin-es started itself; elsewhere it is an AccessError.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._progress: Progress | None = None
+
+    @classmethod
+    def from_env(cls, *, progress: Progress | None = None, **overrides: Any) -> Resin:
+        """From environment and settings file; ``overrides`` by setting name win.
+
+        Raises SettingsError.
+        """
+        resin = cls(Services(load_settings(**overrides), progress=progress))
+        resin._progress = progress
+        return resin
+
+    # ------------------------------------------------------------ writing
+
+    def index_paths(
+        self,
+        paths: Sequence[str | Path],
+        *,
+        source: str = "files",
+        public: bool = False,
+        private: bool = False,
+        prune: bool = False,
+    ) -> IndexReport:
+        """Index files, folders and ``-`` (JSONL on standard input).
+
+        Raises InputError, AccessError (nobody may read them), StoreError, ModelError.
+        """
+        from resin_es.adapters.files import FileSource, Rights
+
+        if public and private:
+            raise UsageError("--public and --private contradict each other.", hint="Choose one.")
+        if not source.strip() or len(source) > 256:
+            raise InputError("The name of the source is empty or over 256 characters.")
+        rights = Rights.PUBLIC if public else Rights.PRIVATE if private else Rights.RECORDS
+        report = IndexReport()
+        files = FileSource(
+            [str(path) for path in paths],
+            source=source,
+            rights=rights,
+            max_bytes=self.services.settings.max_document_bytes,
+            problem=lambda where, reason: report.problems.append((where, reason)),
+        )
+        files.check()
+        documents = _peeked(files.documents())
+        self.services.ensure_installed()
+        self.services.indexer.index(documents, report=report, progress=self._progress)
+        for suffix, count in files.skipped.items():
+            report.skipped[suffix] += count
+        if prune:
+            if files.complete:
+                self.services.indexer.prune(source, files.seen, report)
+            else:
+                report.problems.append(
+                    ("--prune", "nothing was pruned, since the listing is not complete")
+                )
+        return report
+
+    def index_documents(self, documents: Iterable[Document]) -> IndexReport:
+        """Index documents made in Python. Raises StoreError, ModelError."""
+        self.services.ensure_installed()
+        return self.services.indexer.index(documents, progress=self._progress)
+
+    def delete(self, external_ids: Sequence[str], *, source: str = "files") -> IndexReport:
+        """Delete documents; when this returns, no answer carries them. Raises StoreError."""
+        return self.services.indexer.delete(source, external_ids)
+
+    # ------------------------------------------------------------ reading
+
+    def plan(self, question: str) -> Plan:
+        """The plan of a question, with nothing searched. Raises InputError."""
+        return self.services.engine.plan(question)
+
+    def search(
+        self, text: str, *, groups: Sequence[str] | None = None, limit: int = 10, **narrow: Any
+    ) -> SearchResult:
+        """Units and sentences nearest to ``text``. ``narrow``: sources, kinds, entities,
+        fields. Raises FilterError, AccessError, StoreError."""
+        principal, filters = self._who_and_what(groups, narrow)
+        return self.services.engine.search(text, principal, filters, limit=limit)
+
+    def retrieve(
+        self,
+        question: str,
+        *,
+        groups: Sequence[str] | None = None,
+        plan: Plan | None = None,
+        k: int | None = None,
+        budget: int | None = None,
+        **narrow: Any,
+    ) -> Retrieval:
+        """Plan, hops and evidence buffer, without an answer. Raises as :meth:`ask`."""
+        principal, filters = self._who_and_what(groups, narrow)
+        return self.services.engine.retrieve(
+            question, principal, filters, plan=plan, k=k, budget=budget
+        )
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        """The cited answer; options as in :meth:`retrieve`.
+
+        Raises InputError, FilterError, AccessError, StoreError, ModelError.
+        """
+        return self.ask_traced(question, **options)[0]
+
+    def ask_traced(
+        self,
+        question: str,
+        *,
+        groups: Sequence[str] | None = None,
+        plan: Plan | None = None,
+        k: int | None = None,
+        budget: int | None = None,
+        **narrow: Any,
+    ) -> tuple[Answer, Retrieval, Trace]:
+        """Answer, the retrieval it stands on, and the trace."""
+        principal, filters = self._who_and_what(groups, narrow)
+        return self.services.engine.ask(
+            question, principal, filters, plan=plan, k=k, budget=budget
+        )
+
+    def diagnose(
+        self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None
+    ) -> Diagnosis:
+        """Where the expected evidence was lost on the way to an answer."""
+        return self.services.engine.diagnose(trace_id, expect, self.services.principal(groups))
+
+    def _who_and_what(
+        self, groups: Sequence[str] | None, narrow: dict[str, Any]
+    ) -> tuple[Principal, Filters]:
+        known = {"sources", "kinds", "entities", "fields"}
+        if unknown := set(narrow) - known:
+            raise UsageError(
+                f"unknown option {sorted(unknown)[0]!r}.", hint=f"Known: {', '.join(sorted(known))}."
+            )
+        given = {name: value or () for name, value in narrow.items()}
+        return self.services.principal(groups), make_filters(**given)
+
+
+def _peeked(documents: Iterator[Document]) -> Iterator[Document]:
+    """The same stream, its first element drawn at once: what is wrong with it, or with its
+    rights, is known before anything is installed or written."""
+    first = next(documents, None)
+    return documents if first is None else chain((first,), documents)

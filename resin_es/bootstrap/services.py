@@ -1,0 +1,165 @@
+"""Everything that is wired from settings, each made when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from resin_es.bootstrap.stages import (
+    connection_options,
+    index_settings,
+    local_settings,
+    query_settings,
+    store_settings,
+)
+from resin_es.errors import AccessError, SettingsError, StoreNotInstalled
+from resin_es.model import Principal
+from resin_es.ports import Composer, Embedder, Planner, Progress, Reader, UnitStore
+from resin_es.settings import Settings
+
+if TYPE_CHECKING:
+    from elasticsearch import Elasticsearch
+
+    from resin_es.index.indexer import Indexer
+    from resin_es.query.engine import QueryEngine
+
+
+class Services:
+    """Adapters and stages for one set of settings. Nothing is imported or connected before
+    its property is read. ``progress`` hears of a download or start of the local node."""
+
+    def __init__(self, settings: Settings, *, progress: Progress | None = None) -> None:
+        self.settings = settings
+        self._progress = progress
+
+    # ------------------------------------------------------------ who asks
+
+    @property
+    def on_local_node(self) -> bool:
+        """Whether Elasticsearch is the node that resin-es starts itself."""
+        return self.settings.es_url is None
+
+    def principal(self, groups: Iterable[str] | None = None) -> Principal:
+        """Who asks: the groups given, else RESIN_GROUPS, else admin on the own local node.
+
+        Raises AccessError (exit 2) where none is named.
+        """
+        named = tuple(groups or ()) or self.settings.groups
+        cleaned = frozenset(name.strip() for name in named)
+        if "" in cleaned:
+            raise AccessError("a group name is empty.", hint="Name a group with --group.")
+        if cleaned:
+            return Principal(groups=cleaned)
+        if self.on_local_node:
+            return Principal(admin=True)
+        raise AccessError(
+            "Nobody is named as the one who asks, so nothing may be read.",
+            hint="Give --group NAME, or set RESIN_GROUPS (comma-separated).",
+        )
+
+    # ------------------------------------------------------------ Elasticsearch
+
+    @cached_property
+    def url(self) -> str:
+        """Where Elasticsearch listens; starts the local node if that is what is used."""
+        if self.settings.es_url is not None:
+            return self.settings.es_url
+        from resin_es.local import up
+
+        return up(local_settings(self.settings), self._progress).url
+
+    @cached_property
+    def client(self) -> Elasticsearch:
+        from resin_es.adapters.elasticsearch import connect
+
+        return connect(connection_options(self.settings, self.url))
+
+    @cached_property
+    def store(self) -> UnitStore:
+        from resin_es.adapters.elasticsearch import ElasticsearchStore
+
+        return ElasticsearchStore(self.client, store_settings(self.settings))
+
+    def ensure_installed(self) -> bool:
+        """On the own local node, lay the indices out if they are missing; elsewhere that is
+        for ``resin-es install``, with whoever's rights that takes. Returns whether it did.
+
+        Raises StoreNotInstalled, IndexMismatch.
+        """
+        try:
+            self.store.check(self.embedder.identity)
+        except StoreNotInstalled:
+            if not self.on_local_node:
+                raise
+        else:
+            return False
+        from resin_es.adapters.elasticsearch import install
+
+        install(self.client, store_settings(self.settings), self.embedder.identity)
+        return True
+
+    # ------------------------------------------------------------ models
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        settings = self.settings
+        if settings.embedder == "hash":
+            from resin_es.testing.hash_embedder import HashEmbedder
+
+            return HashEmbedder()
+        if settings.embedder == "sentence-transformers":
+            from resin_es.adapters.sentence_transformers import SentenceTransformersEmbedder
+
+            return SentenceTransformersEmbedder(settings.embedder_model)
+        from resin_es.adapters.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(settings.embedder_model, threads=settings.embedder_threads)
+
+    def _language_model(self) -> None:
+        if self.settings.llm == "claude":
+            raise SettingsError(
+                "RESIN_LLM=claude: this version has no Claude reader yet.",
+                hint="Unset RESIN_LLM; the syntax reader needs no key.",
+            )
+
+    @cached_property
+    def reader(self) -> Reader:
+        self._language_model()
+        from resin_es.adapters.syntax import SyntaxReader
+
+        return SyntaxReader()
+
+    @cached_property
+    def planner(self) -> Planner:
+        self._language_model()
+        from resin_es.query.planner import RulePlanner
+
+        return RulePlanner()
+
+    @cached_property
+    def composer(self) -> Composer:
+        self._language_model()
+        from resin_es.query.compose import ExtractiveComposer
+
+        return ExtractiveComposer()
+
+    # ------------------------------------------------------------ stages
+
+    @cached_property
+    def indexer(self) -> Indexer:
+        from resin_es.index.indexer import Indexer
+
+        return Indexer(self.store, self.embedder, self.reader, index_settings(self.settings))
+
+    @cached_property
+    def engine(self) -> QueryEngine:
+        from resin_es.query.engine import QueryEngine
+
+        return QueryEngine(
+            self.store,
+            self.embedder,
+            self.planner,
+            self.composer,
+            query_settings(self.settings),
+        )

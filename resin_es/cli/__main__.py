@@ -1,0 +1,3 @@
+from resin_es.cli import main
+
+main()

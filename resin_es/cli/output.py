@@ -1,0 +1,109 @@
+"""What commands share: output, errors and exit codes, progress."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from resin_es.errors import ResinError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from resin_es.ports import Progress
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def handled(command: Function) -> Function:
+    """Turn ResinError into one clear message and its exit code (1 or 2)."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except ResinError as error:
+            if kwargs.get("json_output"):
+                print_json({"error": error.to_dict()})
+            complain(error)
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt:
+            typer.echo("interrupted: what was finished stays; run the command again.", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # the reader of our output left; say nothing more into the closed pipe
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+
+    return run  # type: ignore[return-value]
+
+
+def complain(error: ResinError) -> None:
+    """One error on stderr: what was wrong, then the next step."""
+    typer.echo(f"error: {error.message}", err=True)
+    if error.hint:
+        typer.echo(f"  {error.hint}", err=True)
+
+
+def note(text: str) -> None:
+    """A remark beside the result, on stderr."""
+    typer.echo(text, err=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def console() -> Console:
+    """Rich console for results on stdout."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+@contextmanager
+def progress(enabled: bool = True) -> Iterator[Progress]:
+    """A progress bar on stderr; silent where stderr is no terminal."""
+    if not enabled or not sys.stderr.isatty():
+        yield _Silent()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        yield _Bars(bar)
+
+
+class _Silent:
+    def update(self, done: int, total: int | None, description: str) -> None:
+        """Nobody looks."""
+
+
+class _Bars:
+    """One bar per description."""
+
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+        self._tasks: dict[str, Any] = {}
+
+    def update(self, done: int, total: int | None, description: str) -> None:
+        if description not in self._tasks:
+            self._tasks[description] = self._bar.add_task(description, total=total)
+        self._bar.update(self._tasks[description], completed=done, total=total)

@@ -1,0 +1,134 @@
+"""convert, index, delete."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from resin_es.cli.options import Json
+from resin_es.cli.output import console, note, print_json, progress
+
+
+def convert(
+    kind: Annotated[str, typer.Argument(help="What the folder holds: holisqa.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of one domain of the data set.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write (default: standard output).")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """Turn a data set's folder into JSONL that `resin-es index` reads. No gold data goes in."""
+    from resin_es.errors import InputError
+    from resin_es.evaluation.convert import convert_holisqa
+    from resin_es.evaluation.datasets import domain_folders
+
+    if kind != "holisqa":
+        raise InputError(f"unknown data set {kind!r}.", hint="Known: holisqa.")
+    domains = domain_folders(folder)
+    count = 0
+    with contextlib.ExitStack() as stack:
+        stream = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
+        for domain in domains:
+            for record in convert_holisqa(domain):
+                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+                count += 1
+    if out and json_output:
+        print_json({"documents": count, "file": str(out)})
+    elif out:
+        console().print(f"{count} documents written to {out}")
+
+
+def index(
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="JSONL, .txt, .md, .html, folders of them, or - (JSONL on stdin)."),
+    ],
+    source: Annotated[str, typer.Option("--source", help="Name of the source.")] = "files",
+    public: Annotated[bool, typer.Option("--public", help="Everyone may read them.")] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Nobody but an admin may read them.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete the source's documents that are gone.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Read documents and index them; what did not change costs nothing."""
+    from resin_es.bootstrap import Resin
+
+    with progress() as bar:
+        resin = Resin.from_env(progress=bar)
+        report = resin.index_paths(
+            paths, source=source, public=public, private=private, prune=prune
+        )
+    if json_output:
+        print_json(report.to_dict())
+    else:
+        print_report(report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def delete(
+    ids: Annotated[list[str], typer.Argument(help="Ids as given at indexing.")],
+    source: Annotated[str, typer.Option("--source", help="Name of the source.")] = "files",
+    json_output: Json = False,
+) -> None:
+    """Delete documents; from then on no answer carries them."""
+    from resin_es.bootstrap import Resin
+
+    report = Resin.from_env().delete(ids, source=source)
+    if json_output:
+        print_json({"deleted": report.deleted, "problems": report.to_dict()["problems"]})
+    else:
+        console().print(f"{report.deleted} deleted")
+        for where, reason in report.problems:
+            note(f"  {where}: {reason}")
+    if report.problems:
+        raise typer.Exit(1)
+
+
+SHOWN_PROBLEMS = 20
+
+
+def print_report(report: Any) -> None:
+    """An index report for people."""
+    out = console()
+    counts = {
+        "new": report.new,
+        "changed": report.changed,
+        "rights changed": report.rights_changed,
+        "unchanged": report.unchanged,
+        "deleted": report.deleted,
+        "empty": report.empty,
+    }
+    parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    out.print(f"{report.documents} documents ({parts or 'none'}) in {report.seconds:.1f} s")
+    if report.read_passages:
+        out.print(
+            f"read {report.read_passages} passages: {report.units} units; "
+            f"{report.sentences} sentences have an address each"
+        )
+    if report.unread_languages:
+        languages = ", ".join(f"{n} {code}" for code, n in report.unread_languages.most_common(8))
+        out.print(f"without units, by language: {languages}")
+    if report.skipped:
+        endings = ", ".join(f"{n} {ending}" for ending, n in report.skipped.most_common(8))
+        out.print(f"files of unknown kind, left out: {endings}")
+    if report.rejected_units:
+        reasons = ", ".join(f"{n} {why}" for why, n in report.rejected_units.most_common(8))
+        out.print(f"units turned down: {reasons}")
+    _list("not taken", report.problems)
+    _list("failed", report.failures)
+
+
+def _list(label: str, rows: list[tuple[str, str]]) -> None:
+    for where, reason in rows[:SHOWN_PROBLEMS]:
+        note(f"{label}: {where}: {reason}")
+    if len(rows) > SHOWN_PROBLEMS:
+        note(f"{label}: {len(rows) - SHOWN_PROBLEMS} more (--json lists all)")
