@@ -48,6 +48,8 @@ def maven_opener(repository: str | None = None) -> Opener:
         try:
             import requests
             from maven_artifact import Artifact, Downloader
+
+            from resin_es.local.trust import session
         except ImportError as error:
             raise DownloadError(
                 f"Fetching Elasticsearch {dist.version} needs the Python package {error.name}.",
@@ -57,7 +59,10 @@ def maven_opener(repository: str | None = None) -> Opener:
         url = downloader.resolver.uri_for_artifact(Artifact.parse(dist.coordinates))
         headers = {"Range": f"bytes={offset}-"} if offset else {}
         try:
-            with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
+            with (
+                session() as web,
+                web.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer,
+            ):
                 answer.raise_for_status()
                 start = offset if answer.status_code == 206 else 0
                 yield Stream(start, answer.iter_content(_CHUNK))

@@ -23,7 +23,7 @@ Health = Literal["down", "recovering", "ready"]
 
 
 def health(port: int, users: Iterable[LocalUser] = (), *, timeout_s: float = 10.0) -> Health:
-    """How the node on ``port`` is doing. A node with security asks for a user; the first is taken."""
+    """How the node on ``port`` is doing; asked as the first of ``users``, if there is one."""
     headers = {}
     for user in users:
         pair = f"{user.name}:{user.password.get_secret_value()}".encode()
@@ -91,7 +91,8 @@ def _owner(port: int) -> str:
 
     with suppress(psutil.Error, OSError):
         for connection in psutil.net_connections("tcp"):
-            listens = connection.status == psutil.CONN_LISTEN and connection.laddr
-            if listens and connection.laddr[1] == port and connection.pid is not None:
+            if connection.status != psutil.CONN_LISTEN or connection.pid is None:
+                continue
+            if getattr(connection.laddr, "port", None) == port:
                 return f"{psutil.Process(connection.pid).name()} (pid {connection.pid})"
     return ""

@@ -83,7 +83,7 @@ def alive(node: RunningNode, data_dir: Path) -> bool:
 
 
 def stop(node: RunningNode, data_dir: Path, *, grace_s: float = _GRACE_S) -> None:
-    """End the node: asked first, killed after ``grace_s``. LocalNodeError if it isn't ours to end."""
+    """End the node: asked first, killed after ``grace_s``. LocalNodeError if it may not be."""
     for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
         try:
             os.kill(node.pid, number)
