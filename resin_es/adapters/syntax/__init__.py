@@ -1,0 +1,1 @@
+"""The reader that needs no key."""

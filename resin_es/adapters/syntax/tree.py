@@ -1,0 +1,126 @@
+"""A parsed sentence as plain values: what the rules walk over, free of the parser's types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from resin_es.adapters.syntax.clean import Cleaned
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
+_EDGES = " \t,;:.-–—·•/"
+
+
+class Tok:
+    """One token; ``start``/``end`` are offsets in the cleaned text."""
+
+    __slots__ = (
+        "children", "dep", "end", "head", "i", "lemma", "lower", "pos", "start", "tag", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self, i: int, text: str, lemma: str, pos: str, tag: str, dep: str, start: int
+    ) -> None:
+        self.i = i
+        self.text = text
+        self.lower = text.lower()
+        self.lemma = lemma.lower()
+        self.pos = pos
+        self.tag = tag
+        self.dep = dep
+        self.start = start
+        self.end = start + len(text)
+        self.head: Tok = self
+        self.children: list[Tok] = []
+
+    def __repr__(self) -> str:
+        return f"{self.text}/{self.tag}/{self.dep}"
+
+    def kids(self, *deps: str) -> list[Tok]:
+        """Children with one of these dependency labels, in order."""
+        return [child for child in self.children if child.dep in deps]
+
+    def kid(self, *deps: str) -> Tok | None:
+        """First child with one of these labels."""
+        for child in self.children:
+            if child.dep in deps:
+                return child
+        return None
+
+    @property
+    def is_verb(self) -> bool:
+        return self.pos in ("VERB", "AUX")
+
+    def subtree(self, skip: Callable[[Tok], bool] | None = None) -> list[Tok]:
+        """The token and all below it, in text order, without the children ``skip`` names."""
+        found = [self]
+        stack = [self]
+        while stack:
+            for child in stack.pop().children:
+                if skip is not None and skip(child):
+                    continue
+                found.append(child)
+                stack.append(child)
+        found.sort(key=lambda tok: tok.i)
+        return found
+
+
+class Tree:
+    """One sentence: its cleaned text and its tokens (none where it was not parsed)."""
+
+    __slots__ = ("cleaned", "tokens")
+
+    def __init__(self, cleaned: Cleaned, tokens: list[Tok]) -> None:
+        self.cleaned = cleaned
+        self.tokens = tokens
+
+    def roots(self) -> list[Tok]:
+        return [tok for tok in self.tokens if tok.head is tok]
+
+    def text(self, tokens: Iterable[Tok]) -> str:
+        """Tokens as readable text: the source's own characters, gaps closed by one space."""
+        ordered = sorted(tokens, key=lambda tok: tok.i)
+        runs: list[tuple[int, int]] = []
+        last = -2
+        for tok in ordered:
+            if runs and tok.i == last + 1:
+                runs[-1] = (runs[-1][0], tok.end)
+            else:
+                runs.append((tok.start, tok.end))
+            last = tok.i
+        pieces = [self.cleaned.shown[start:end].strip() for start, end in runs]
+        return tidy(" ".join(piece for piece in pieces if piece))
+
+    def quote(self, tokens: Iterable[Tok]) -> str:
+        """The original text from the first to the last of these tokens."""
+        ordered = list(tokens)
+        start = min(tok.start for tok in ordered)
+        end = max(tok.end for tok in ordered)
+        return self.cleaned.quote(start, end)
+
+
+def tidy(text: str) -> str:
+    """White space folded, stray punctuation at the edges and doubled commas gone."""
+    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r"\s+([,.;:!?])", r"\1", text)
+    text = re.sub(r"([,;:])(?:\s*[,;:])+", r"\1", text)
+    text = text.strip(_EDGES)
+    if text.count('"') == 1:
+        text = text.replace('"', "")
+    return text.strip(_EDGES)
+
+
+def from_doc(doc: Doc, cleaned: Cleaned) -> Tree:
+    """Plain copy of a parse: the parser's own document (and its tensors) can go."""
+    tokens = [
+        Tok(tok.i, tok.text, tok.lemma_, tok.pos_, tok.tag_, tok.dep_, tok.idx) for tok in doc
+    ]
+    for source, tok in zip(doc, tokens, strict=True):
+        tok.head = tokens[source.head.i]
+        if tok.head is not tok:
+            tok.head.children.append(tok)
+    return Tree(cleaned, tokens)
