@@ -81,16 +81,17 @@ class Services:
 
         return ElasticsearchStore(self.client, store_settings(self.settings))
 
-    def ensure_installed(self) -> bool:
-        """On the own local node, lay the indices out if they are missing; elsewhere that is
-        for ``resin-es install``, with whoever's rights that takes. Returns whether it did.
+    def ensure_installed(self, *, anywhere: bool = False) -> bool:
+        """On the own local node, lay the indices out if they are missing; elsewhere (unless
+        told) that is for ``resin-es install``, with whoever's rights that takes. Returns
+        whether it did.
 
         Raises StoreNotInstalled, IndexMismatch.
         """
         try:
             self.store.check(self.embedder.identity)
         except StoreNotInstalled:
-            if not self.on_local_node:
+            if not (self.on_local_node or anywhere):
                 raise
         else:
             return False

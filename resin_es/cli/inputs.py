@@ -71,7 +71,7 @@ def _plans(path: Path) -> dict[str, Plan]:
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(_read(path).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path} line {number}"
