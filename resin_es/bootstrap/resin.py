@@ -150,9 +150,7 @@ class Resin:
     ) -> tuple[Answer, Retrieval, Trace]:
         """Answer, the retrieval it stands on, and the trace."""
         principal, filters = self._who_and_what(groups, narrow)
-        return self.services.engine.ask(
-            question, principal, filters, plan=plan, k=k, budget=budget
-        )
+        return self.services.engine.ask(question, principal, filters, plan=plan, k=k, budget=budget)
 
     def diagnose(
         self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None
@@ -166,7 +164,7 @@ class Resin:
         known = {"sources", "kinds", "entities", "fields"}
         if unknown := set(narrow) - known:
             raise UsageError(
-                f"unknown option {sorted(unknown)[0]!r}.", hint=f"Known: {', '.join(sorted(known))}."
+                f"unknown option {min(unknown)!r}.", hint=f"Known: {', '.join(sorted(known))}."
             )
         given = {name: value or () for name, value in narrow.items()}
         return self.services.principal(groups), make_filters(**given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -15,10 +15,10 @@ def evaluate(
     dataset: Annotated[str, typer.Argument(help="The data set: holisqa.")],
     data: Annotated[Path, typer.Option("--data", help="Folder of one domain, or the one above.")],
     limit: Annotated[
-        Optional[int], typer.Option("--limit", min=1, help="Only the first N questions.")
+        int | None, typer.Option("--limit", min=1, help="Only the first N questions.")
     ] = None,
     documents: Annotated[
-        Optional[int],
+        int | None,
         typer.Option("--documents", min=1, help="Only N documents, those of the questions first."),
     ] = None,
     details: Annotated[
@@ -37,9 +37,7 @@ def evaluate(
     if dataset != "holisqa":
         raise InputError(f"unknown data set {dataset!r}.", hint="Known: holisqa.")
     with progress() as bar:
-        results = evaluate_holisqa(
-            data, limit=limit, documents=documents, progress=bar, say=note
-        )
+        results = evaluate_holisqa(data, limit=limit, documents=documents, progress=bar, say=note)
     if json_output:
         print_json(as_dict(results, questions=details))
         return

@@ -62,9 +62,7 @@ class Records:
         return not (ref.family == UNITS and ref.passage_id in self.kept_passages)
 
 
-def committed_entry(
-    work: Work, reading: Reading, *, pipeline: str, now: datetime
-) -> RegistryEntry:
+def committed_entry(work: Work, reading: Reading, *, pipeline: str, now: datetime) -> RegistryEntry:
     """The entry after the flip."""
     if not reading.sentences:
         status = DocumentStatus.EMPTY
@@ -227,9 +225,7 @@ def _vectors(
     return {text: row.tolist() for text, row in zip(texts, vectors, strict=True)}
 
 
-def _settle(
-    store: UnitStore, won: Sequence[tuple[Work, RegistryEntry, Guard, Records]]
-) -> int:
+def _settle(store: UnitStore, won: Sequence[tuple[Work, RegistryEntry, Guard, Records]]) -> int:
     """Bring the records of documents with a history in line with their flipped entries.
 
     Kept passages, their sentences and units were not rewritten: they get the new rights only

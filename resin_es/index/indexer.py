@@ -208,9 +208,7 @@ class Indexer:
             if guard is None:
                 self._lost([document], report)
                 continue
-            work.append(
-                commit.Work(document, entry, guard, before=known.entry if known else None)
-            )
+            work.append(commit.Work(document, entry, guard, before=known.entry if known else None))
         readings = read_many([(item.document, self._previous(item)) for item in work], self._reader)
         done = commit.commit(
             self._store,

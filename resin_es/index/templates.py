@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from resin_es import mappings
 from resin_es.errors import SettingsError
 from resin_es.index.names import ADDRESS_FAMILIES, COMPONENTS, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.model.base import Frozen
 from resin_es.ports import ModelIdentity
-
-try:
-    from resin_es import mappings
-except ImportError:  # a bare checkout on the path: mappings/ stands beside the package
-    import mappings  # type: ignore[no-redef]
 
 SCHEMA_VERSION = 1
 """Raised with every change of a mapping that old indices cannot follow."""

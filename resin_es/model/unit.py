@@ -112,9 +112,7 @@ Claim = Annotated[
 ]
 """One claim; which shape it has is decided by ``kind``."""
 
-UnitKind = Literal[
-    "entity-fact", "type-property", "entity-type", "relation", "causal-edge", "rule"
-]
+UnitKind = Literal["entity-fact", "type-property", "entity-type", "relation", "causal-edge", "rule"]
 UNIT_KINDS: tuple[UnitKind, ...] = get_args(UnitKind)
 
 

@@ -114,8 +114,7 @@ class FileSource:
         if size > self._max_bytes:
             self._problem(
                 where,
-                f"{size:,} bytes, over the limit of {self._max_bytes:,} "
-                "(RESIN_MAX_DOCUMENT_BYTES)",
+                f"{size:,} bytes, over the limit of {self._max_bytes:,} (RESIN_MAX_DOCUMENT_BYTES)",
             )
             return
         try:
