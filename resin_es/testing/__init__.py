@@ -1,0 +1,1 @@
+"""Shipped fakes and contract suites, for the tests of this project and of others."""
