@@ -95,6 +95,8 @@ def component(name: str, schema: Schema) -> dict[str, Any]:
         vector = body["mappings"]["properties"]["vector"]
         vector["dims"] = schema.model.dims
         vector["index_options"] = {"type": schema.settings.vector_index}
+        # A component template is checked by itself, so the analyzer it names must stand in it.
+        _merge(body, component("text", schema))
     return body
 
 

@@ -1,0 +1,1 @@
+"""All network and model I/O. Only ``bootstrap`` imports from here."""
