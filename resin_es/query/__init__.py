@@ -1,0 +1,1 @@
+"""Question → plan → hops → evidence → answer, with a trace of every step."""

@@ -1,0 +1,284 @@
+"""The answering side in one object: plan, search, retrieve, ask. Sync; yields events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from resin_es.errors import StoreRefused
+from resin_es.index.filters import Filters, address_filter
+from resin_es.model import Answer, Candidate, Plan, Principal, Trace
+from resin_es.ports import Composer, Embedder, Planner, UnitStore
+from resin_es.query import checks, hits
+from resin_es.query.choosing import Chosen, choose
+from resin_es.query.diagnose import Diagnosis, diagnose
+from resin_es.query.fence import fence
+from resin_es.query.hop import hop_body
+from resin_es.query.recheck import recheck, still_standing
+from resin_es.query.replay import HopReplay, replay
+from resin_es.query.searching import Searching
+from resin_es.query.settings import QuerySettings
+from resin_es.query.shown import ShownTrace, fetch_referenced, shown
+from resin_es.query.trace import check_visible, retrieval_trace, with_answer
+from resin_es.query.values import (
+    AddressHit,
+    Answered,
+    Asked,
+    BufferFilled,
+    Cancel,
+    Cancelled,
+    Event,
+    HopsFound,
+    Planned,
+    Retrieval,
+    SearchResult,
+)
+
+EVERYTHING = Filters()
+
+
+class QueryEngine:
+    """Question → plan → hops → evidence → answer, over one store.
+
+    Every read takes a principal. ``k`` and ``budget`` of a call override the settings'.
+    Raises UsageError (exit 2) for what cannot be asked, before any model is called; StoreError
+    and ModelError for what fails: an error is never an empty result.
+    """
+
+    def __init__(
+        self,
+        store: UnitStore,
+        embedder: Embedder,
+        planner: Planner,
+        composer: Composer,
+        settings: QuerySettings | None = None,
+    ) -> None:
+        self.store, self.embedder = store, embedder
+        self.planner, self.composer = planner, composer
+        self.settings = settings or QuerySettings()
+
+    def plan(self, question: str) -> Plan:
+        """The plan alone; nothing is searched."""
+        return checks.planned(self.planner, checks.check_question(question), self.settings.max_hops)
+
+    def search(
+        self,
+        text: str,
+        principal: Principal,
+        filters: Filters = EVERYTHING,
+        *,
+        limit: int | None = None,
+    ) -> SearchResult:
+        """One plain search over units and sentences: the best ``limit`` addresses, fenced,
+        with the source sentences they point at."""
+        settings = self.settings.changed(k=limit)
+        asked = self._ready(text, principal, filters)
+        vector = [float(value) for value in self.embedder.embed([asked])[0]]
+        body = hop_body(asked, vector, address_filter(principal, filters), settings)
+        responses, _ = self.store.search([body], None)
+        found = hits.candidates(responses[0], settings)
+        top = found[: 2 * settings.k]
+        wanted = {c.passage_id: c.document_key for c in top}
+        kept = self._fenced(top, wanted, principal) if wanted else []
+        return SearchResult(
+            query=asked, hits=tuple(kept[: settings.k]), took_ms=responses[0].took_ms
+        )
+
+    def _fenced(
+        self, found: tuple[Candidate, ...], wanted: dict[str, str], principal: Principal
+    ) -> list[AddressHit]:
+        fetched = self.store.fetch(list(wanted), list(dict.fromkeys(wanted.values())))
+        sources = fence(fetched, wanted.items(), principal).sources
+        return [
+            AddressHit(
+                candidate=candidate,
+                title=source.entry.title,
+                url=source.entry.url,
+                sentences=tuple(s for s in source.sentences if s.id in candidate.sentence_ids),
+            )
+            for candidate in found
+            if (source := sources.get(candidate.passage_id)) is not None
+        ]
+
+    def retrieve(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters = EVERYTHING,
+        *,
+        plan: Plan | None = None,
+        k: int | None = None,
+        budget: int | None = None,
+    ) -> Retrieval:
+        """Everything up to composing; its trace is returned, not kept."""
+        settings = self.settings.changed(k=k, budget=budget)
+        for event in self._retrieval(question, principal, filters, plan, settings, None):
+            if isinstance(event, BufferFilled):
+                return event.retrieval
+        raise AssertionError("a retrieval that is not cancelled ends with its buffer")
+
+    def ask(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters = EVERYTHING,
+        *,
+        plan: Plan | None = None,
+        k: int | None = None,
+        budget: int | None = None,
+    ) -> tuple[Answer, Retrieval, Trace]:
+        """The answer, the retrieval it stands on, and the trace, which the store keeps.
+        ``answer.trace_id`` is empty where it was not kept."""
+        for event in self.ask_events(question, principal, filters, plan=plan, k=k, budget=budget):
+            if isinstance(event, Answered):
+                return event.result.answer, event.result.retrieval, event.result.trace
+        raise AssertionError("a question that is not cancelled ends with its answer")
+
+    def ask_events(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters = EVERYTHING,
+        *,
+        plan: Plan | None = None,
+        k: int | None = None,
+        budget: int | None = None,
+        cancel: Cancel | None = None,
+    ) -> Iterator[Event]:
+        """The same, step by step: Planned, HopsFound (once or twice), BufferFilled, Answered.
+        ``cancel`` is looked at between steps; once set, Cancelled is the last event."""
+        settings = self.settings.changed(k=k, budget=budget)
+        for event in self._retrieval(question, principal, filters, plan, settings, cancel):
+            yield event
+            if isinstance(event, BufferFilled):
+                if _given_up(cancel):
+                    yield Cancelled(before="compose")
+                    return
+                yield Answered(result=self._answer(event.retrieval, principal, filters))
+
+    # ------------------------------------------------------------ steps
+
+    def _ready(self, question: str, principal: Principal, filters: Filters) -> str:
+        asked = checks.check_question(question)
+        self.store.check(self.embedder.identity)
+        checks.check_filters(self.store, principal, filters)
+        return asked
+
+    def _retrieval(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters,
+        plan: Plan | None,
+        settings: QuerySettings,
+        cancel: Cancel | None,
+    ) -> Iterator[Event]:
+        if plan is not None:
+            checks.check_plan(plan, settings.max_hops)
+        asked = self._ready(question, principal, filters)
+        run = Searching(self.store, self.embedder, settings, principal, filters)
+        started = time.perf_counter()
+        plan = plan or checks.planned(self.planner, asked, settings.max_hops)
+        run.took("plan", started)
+        yield Planned(plan=plan)
+        for name, step in (("search", run.first), ("second search", run.second)):
+            if _given_up(cancel):
+                yield Cancelled(before=name)
+                return
+            found = step(asked, plan)
+            if found:
+                yield HopsFound(hops=tuple(item.result() for item in found))
+        if _given_up(cancel):
+            yield Cancelled(before="select")
+            return
+        yield BufferFilled(retrieval=self._retrieved(asked, plan, run, choose(run)))
+
+    def _retrieved(self, question: str, plan: Plan, run: Searching, chosen: Chosen) -> Retrieval:
+        order = {hop.id: index for index, hop in enumerate(plan.hops)}
+        found = sorted(run.found.values(), key=lambda item: order.get(item.hop.id, len(order)))
+        trace = retrieval_trace(
+            question=question,
+            plan=plan,
+            principal=run.principal,
+            found=found,
+            document_body=run.document_body,
+            document_hits=[(hit.document_key, hit.score) for hit in chosen.documents],
+            buffer=chosen.buffer,
+            keys=chosen.keys,
+            settings=run.settings.model_dump(),
+            models={
+                "embedder": self.embedder.identity.name,
+                "runtime": self.embedder.identity.runtime,
+                "planner": f"{self.planner.identity.model}/{self.planner.identity.prompt_version}",
+            },
+            times_ms=run.times,
+        )
+        return Retrieval(
+            question=question,
+            plan=plan,
+            hops=tuple(item.result() for item in found),
+            documents=chosen.documents,
+            buffer=chosen.buffer,
+            trace=trace,
+        )
+
+    def _answer(self, retrieval: Retrieval, principal: Principal, filters: Filters) -> Asked:
+        started = time.perf_counter()
+        answer = self.composer.compose(retrieval.question, retrieval.buffer)
+        composed = round((time.perf_counter() - started) * 1000)
+        keys = list(dict.fromkeys(p.document_key for p in retrieval.buffer.passages))
+        entries = self.store.fetch([], keys).entries if keys else {}
+        identity = self.composer.identity
+        answer = recheck(answer, entries, principal).model_copy(
+            update={
+                "coverage": tuple(self.store.coverage(principal, filters.sources)),
+                "composer": f"{identity.model}/{identity.prompt_version}",
+            }
+        )
+        buffer = still_standing(retrieval.buffer, entries, principal)
+        trace = with_answer(retrieval.trace, answer, {"compose": composed})
+        notes, kept = self._keep(trace)
+        return Asked(
+            answer=answer.model_copy(update={"trace_id": trace.id if kept else ""}),
+            retrieval=retrieval.model_copy(update={"buffer": buffer, "trace": trace}),
+            trace=trace,
+            notes=notes,
+        )
+
+    def _keep(self, trace: Trace) -> tuple[tuple[str, ...], bool]:
+        """Keep the trace, if the settings say so and the store lets us; say so if not."""
+        if not self.settings.keep_traces:
+            return (), False
+        try:
+            self.store.put_trace(trace)
+        except StoreRefused as error:
+            return (f"The trace was not kept: {error.message}",), False
+        return (), True
+
+    # ------------------------------------------------------------ looking back
+
+    def trace(self, trace_id: str, principal: Principal) -> ShownTrace:
+        """A kept trace, its evidence fenced with this reader's rights. Raises InputError where
+        there is none that the reader may see."""
+        trace = self._trace(trace_id, principal)
+        return shown(trace, fetch_referenced(trace, self.store, principal))
+
+    def replay(self, trace_id: str, principal: Principal) -> list[HopReplay]:
+        """The searches of a kept trace sent again, compared hop by hop."""
+        trace = self._trace(trace_id, principal)
+        self.store.check(self.embedder.identity)
+        return replay(trace, self.store, self.embedder)
+
+    def diagnose(self, trace_id: str, expect: str, principal: Principal) -> Diagnosis:
+        """Where ``expect`` (a document's id, or words) was lost on the way to the answer."""
+        return diagnose(self._trace(trace_id, principal), expect, self.store, principal)
+
+    def _trace(self, trace_id: str, principal: Principal) -> Trace:
+        return check_visible(self.store.get_trace(trace_id), trace_id, principal)
+
+
+__all__ = ["Diagnosis", "HopReplay", "QueryEngine", "Retrieval", "SearchResult", "ShownTrace"]
+
+
+def _given_up(cancel: Cancel | None) -> bool:
+    return cancel is not None and cancel.is_set()

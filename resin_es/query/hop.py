@@ -1,0 +1,107 @@
+"""The search bodies of a question: one per hop, and one over documents. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resin_es.model import UnitKind
+from resin_es.query.settings import QuerySettings
+from resin_es.query.words import capped
+
+DENSE, LEXICAL, KIND = "dense", "lexical", "kind"
+"""Names of the parts of a score, as the server reports them back."""
+
+LEXICAL_FIELDS: tuple[tuple[str, float], ...] = (
+    ("statement", 1.0),
+    ("subject.text", 0.5),
+    ("aliases.text", 0.5),
+    ("object.text", 0.3),
+)
+"""Where words are looked for, with their boosts. Sentences have a statement alone."""
+
+ADDRESS_SOURCE = (
+    "kind",
+    "passage_id",
+    "sentence_ids",
+    "document_key",
+    "document_id",
+    "source",
+    "statement",
+    "subject",
+    "object",
+)
+"""What a hit must bring along; never the vector."""
+
+
+def hop_body(
+    text: str,
+    vector: Sequence[float],
+    filters: Sequence[Mapping[str, Any]],
+    settings: QuerySettings,
+    kinds: Sequence[UnitKind] = (),
+) -> dict[str, Any]:
+    """One hybrid search over units and sentences [3.5, equation 2, with a lexical part].
+
+    ``filters`` stand in both places, since a kNN clause does not see the query's filter. The
+    kNN boost lies above any BM25 score: the pool then holds all dense hits first and the best
+    lexical ones after them; ``hits`` fuses the two named parts. ``kinds`` only add to the
+    score of lexical hits, under a name of their own.
+    """
+    clauses = [dict(clause) for clause in filters]
+    query: dict[str, Any] = {"filter": clauses, "must": [_lexical(text, settings.max_terms)]}
+    if kinds:
+        query["should"] = [
+            {"terms": {"kind": list(kinds), "boost": settings.kind_boost, "_name": KIND}}
+        ]
+    return {
+        "knn": {
+            "field": "vector",
+            "query_vector": [float(value) for value in vector],
+            "k": settings.dense_hits,
+            "num_candidates": settings.candidates,
+            "boost": settings.dense_boost,
+            "filter": [dict(clause) for clause in filters],
+            "_name": DENSE,
+        },
+        "query": {"bool": query},
+        "size": settings.size,
+        "_source": list(ADDRESS_SOURCE),
+        "track_total_hits": False,
+    }
+
+
+def _lexical(text: str, limit: int) -> dict[str, Any]:
+    asked = capped(text, limit)
+    return {
+        "bool": {
+            "_name": LEXICAL,
+            "should": [
+                {"match": {field: {"query": asked, "boost": boost}}}
+                for field, boost in LEXICAL_FIELDS
+            ],
+            "minimum_should_match": 1,
+        }
+    }
+
+
+def document_body(
+    question: str, filters: Sequence[Mapping[str, Any]], settings: QuerySettings
+) -> dict[str, Any]:
+    """The plan's one lexical search over documents: title and text, the same access filter."""
+    asked = capped(question, settings.max_terms)
+    return {
+        "query": {
+            "bool": {
+                "filter": [dict(clause) for clause in filters],
+                "should": [
+                    {"match": {"title": {"query": asked, "boost": settings.title_boost}}},
+                    {"match": {"text": {"query": asked}}},
+                ],
+                "minimum_should_match": 1,
+            }
+        },
+        "size": settings.documents,
+        "_source": False,
+        "track_total_hits": False,
+    }

@@ -1,0 +1,368 @@
+"""How a question is taken apart without a model: sides, clauses and chains. Pure.
+
+Each function returns the needs it sees, or nothing where its shape does not fit. Needs carry
+what the whole question names: searched alone, a clause loses the document that the rest of
+the question points at (measured on the development questions).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from resin_es.query.words import (
+    ANAPHORS,
+    GENERIC,
+    STOPWORDS,
+    content,
+    fold,
+    names,
+    specific,
+    unique,
+    words,
+)
+
+
+class Need(NamedTuple):
+    """One need before it becomes a hop. ``after`` names the index of the need it waits for;
+    ``bridge`` the word for what that one finds."""
+
+    text: str
+    need: str = ""
+    context: tuple[str, ...] = ()
+    bridge: tuple[str, ...] = ()
+    after: int | None = None
+
+
+_WH = r"(?:what|how|why|who|whom|whose|when|where|which|to what extent|in what|by what)"
+_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|will|would|may|must|has|have)"
+_CLAUSE = re.compile(rf"\s*[,;]?\s+(?:and|but|or)\s+(?:also\s+|then\s+)?(?={_WH}\b)", re.I)
+_AUX_CLAUSE = re.compile(rf"\s*[,;]?\s+(?:and|but)\s+(?:also\s+)?(?={_AUX}\b\s+\w+\s+\w+)", re.I)
+_SENTENCES = re.compile(r"(?<=[?!。?!])\s*(?=\S)|(?<=[.])\s+(?=[^\W\d_a-z])")
+MIN_ASKING = re.compile(rf"^\W*(?:(?:and|but|also|then)\s+)?(?:{_WH}|{_AUX})\b", re.I)
+
+
+def clauses(question: str) -> list[Need]:
+    """Coordinated needs: ``What is X and how does Y …``, or several questions in a row.
+
+    A clause with nothing specific of its own (``what are the implications``) stays with the
+    one before it, so that it gets no equal voice.
+    """
+    parts = [p for s in _SENTENCES.split(question) for p in _split_sentence(s) if words(p)]
+    asking = [part for part in parts if MIN_ASKING.match(part)]
+    if len(asking) < 2:
+        return []
+    told = [part for part in parts if part not in asking]
+    groups = _grouped(asking)
+    if len(groups) < 2:
+        return []
+    needs = []
+    for index, text in enumerate(groups):
+        rest = " ".join([*told, *groups[:index], *groups[index + 1 :]])
+        needs.append(Need(_ended(text), text, tuple(_missing(text, specific(rest)))))
+    return needs
+
+
+def _split_sentence(sentence: str) -> list[str]:
+    parts = _CLAUSE.split(sentence.strip())
+    if re.match(rf"\W*{_AUX}\b", sentence, re.I):
+        parts = [piece for part in parts for piece in _AUX_CLAUSE.split(part)]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _grouped(parts: list[str]) -> list[str]:
+    """Clauses with a need of their own; vague ones joined to their neighbour."""
+    groups: list[str] = []
+    for part in parts:
+        if groups and (vague(part, groups[-1]) or vague(groups[-1], part)):
+            groups[-1] = f"{groups[-1].rstrip(' ?')}, and {part}"
+        else:
+            groups.append(part)
+    return groups
+
+
+def vague(clause: str, beside: str) -> bool:
+    """Whether a clause names nothing specific that ``beside`` does not name already.
+
+    A clause that asks for a measure of what the other names (``when does it close``) is not
+    vague: its verb or property counts.
+    """
+    others = {fold(word) for word in content(beside)}
+    own = [w for w in specific(clause) if fold(w) not in others and fold(w) not in ANAPHORS]
+    return not own
+
+
+def _missing(text: str, terms: list[str]) -> list[str]:
+    have = {fold(word) for word in words(text)}
+    return unique(term for term in terms if fold(term) not in have)
+
+
+def _ended(text: str) -> str:
+    text = text.strip(" ,;")
+    if not text.endswith(("?", ".", "!", "?", "。")):
+        text += "?"
+    return text[:1].upper() + text[1:]
+
+
+# ---------------------------------------------------------------- comparisons
+
+_COMPARES = re.compile(
+    r"\b(better|worse|faster|slower|cheaper|longer|shorter|larger|bigger|smaller|older|oldest|"
+    r"younger|youngest|first|earlier|later|more|most|less|fewer|fewest|higher|lower|higher|same|"
+    r"both|differ\w*|similar\w*|compar\w*|versus|vs|or)\b",
+    re.I,
+)
+_BREAK = STOPWORDS - {"of", "the", "a", "an"} | {
+    "take", "use", "choose", "buy", "prefer", "ride", "compare", "faster", "cheaper", "better",
+    "slower", "larger", "older", "first", "longer", "shorter", "located", "get", "go", "pick",
+}  # fmt: skip
+_MAX_SIDE = 7
+_PARTICLES = frozenset("of de del della van von der den da di du la le el al bin from the".split())
+
+
+def sides(question: str) -> list[Need]:
+    """A comparison: one need a side, everything that both share kept in each of them."""
+    if not _COMPARES.search(question):
+        return []
+    for pattern, only_named in _PAIRS:
+        for match in pattern.finditer(question):
+            needs = _two_sides(question, match, only_named)
+            if needs:
+                return needs
+    return []
+
+
+_SIDE = r"[^,;?]{1,80}?"
+_STOP = r"(?:in|on|with|for|when|regarding|and|at|as|to|that|by|under|during)"
+_PAIRS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
+    (re.compile(pattern, re.I), only_named)
+    for pattern, only_named in (
+        (rf"\bbetween\s+(?P<a>{_SIDE})\s+and\s+(?P<b>{_SIDE})(?=[,;?.]|\s+{_STOP}\b|\s*$)", False),
+        (
+            rf"\b(?:compare|comparing)\s+(?P<a>{_SIDE})\s+(?:and|with|to|versus|vs\.?)\s+"
+            rf"(?P<b>{_SIDE})(?=[,;?.]|\s+{_STOP}\b|\s*$)",
+            False,
+        ),
+        (r"(?P<a>[^,;?]+?)\s+(?:versus|vs\.?)\s+(?P<b>[^,;?]+)", False),
+        (r"(?P<a>[^,;?]+?)\s+compared?\s+(?:to|with)\s+(?P<b>[^,;?]+)", True),
+        (r"(?P<a>[^,;?]+?)\s+or\s+(?P<b>[^,;?]+)", False),
+        (r"\bboth\s+(?P<a>[^,;?]+?)\s+and\s+(?P<b>[^,;?]+)", True),
+        (r"^\W*(?:are|were|do|did|have)\s+(?P<a>[^,;?]+?)\s+and\s+(?P<b>[^,;?]+)", True),
+    )
+)
+"""Shapes of a comparison, and whether both sides must be names for the shape to count."""
+
+
+def _two_sides(question: str, match: re.Match[str], only_named: bool) -> list[Need]:
+    left, right = _tail(match.group("a")), _head(match.group("b"))
+    if not _is_side(left) or not _is_side(right) or fold(left) == fold(right):
+        return []
+    if not _parallel(left, right, question, only_named):
+        return []
+    start = match.start("a") + match.group("a").rindex(left)
+    end = match.start("b") + match.group("b").index(right) + len(right)
+    before, after = question[:start], question[end:]
+    before = re.sub(r"\b(?:between|either|both)\s+(the\s+|an?\s+)?$", r"\1", before, flags=re.I)
+    after = re.sub(r"^(\s+)both\s+", r"\1", after, flags=re.I)
+    return [Need(_ended(f"{before}{side}{after}"), f"the side of {side}") for side in (left, right)]
+
+
+def _tail(text: str) -> str:
+    """The noun phrase that ``text`` ends with."""
+    parts = text.split()
+    kept: list[str] = []
+    for part in reversed(parts[-_MAX_SIDE:]):
+        bare = fold(part.strip(".,:;\"'“”()"))
+        if bare in _BREAK or part.endswith((",", ":", ";")) or bare.endswith("ly"):
+            break
+        kept.insert(0, part)
+        if bare in {"the", "a", "an"}:
+            break
+    return _trim(" ".join(_named_run(kept)))
+
+
+def _head(text: str) -> str:
+    """The noun phrase that ``text`` begins with."""
+    kept: list[str] = []
+    parts = text.split()[:_MAX_SIDE]
+
+    def joins(index: int) -> bool:
+        after = [p for p in parts[index + 1 : index + 3] if fold(p) not in _PARTICLES]
+        return fold(parts[index]) in _PARTICLES and after[:1] != [] and after[0][:1].isupper()
+
+    for index, part in enumerate(parts):
+        bare = fold(part.strip(".,:;\"'“”()"))
+        if kept and kept[-1][:1].isupper() and joins(index):
+            kept.append(part)
+            continue
+        if bare in _BREAK or (
+            kept and bare in {"the", "a", "an"} and fold(kept[-1]) not in _PARTICLES
+        ):
+            break
+        if kept and part[:1].islower() and kept[-1][:1].isupper() and not joins(index):
+            break
+        kept.append(part)
+    return _trim(" ".join(kept))
+
+
+def _named_run(parts: list[str]) -> list[str]:
+    """Where the phrase ends in a name, only the name; otherwise the whole phrase."""
+    if not parts or not parts[-1][:1].isupper():
+        return parts
+    run: list[str] = []
+    for part in reversed(parts):
+        if not (part[:1].isupper() or part[:1].isdigit() or fold(part) in _PARTICLES):
+            break
+        run.insert(0, part)
+    return run
+
+
+def _trim(text: str) -> str:
+    """Without articles and joints at either end; a capital one belongs to a name."""
+    text = re.sub(r"^(?:the|an?|of|and)\s+", "", text.strip(" .,:;"))
+    return re.sub(r"\s+(?:the|an?|of|and|at|in)$", "", text)
+
+
+def _is_side(text: str) -> bool:
+    found = content(text)
+    return bool(found) and len(words(text)) <= _MAX_SIDE and any(len(w) > 1 for w in found)
+
+
+def _parallel(left: str, right: str, question: str, only_named: bool) -> bool:
+    """Two sides look alike: both are named, or both are not and each is short."""
+    if any(fold(part) in GENERIC for part in (left, right)):
+        return False
+    named = [text[:1].isupper() or text[:1].isdigit() for text in (left, right)]
+    if all(named) or only_named:
+        return all(named)
+    if any(named):
+        return fold(left) in fold(question) and len(words(left)) + len(words(right)) <= 4
+    return max(len(words(left)), len(words(right))) <= 3
+
+
+# ---------------------------------------------------------------- chains
+
+_RELATIVE = re.compile(
+    r"\b(?P<np>(?:the|that)\s+(?:(?!of\b|the\b|from\b|for\b|in\b|to\b|and\b)[\w'-]+\s+){0,3}?"
+    r"(?P<head>[\w'-]+))\s*,?\s+"
+    r"(?P<rel>that|who|which|where|whose)\s+(?P<clause>[^;?]{6,})",
+    re.I,
+)
+_OF_CHAIN = re.compile(
+    r"\bthe\s+(?P<role>[\w'-]+(?:\s+[\w'-]+)?)\s+of\s+"
+    r"(?P<np>the\s+(?P<head>[\w'-]+(?:\s+[\w'-]+)?)\s+(?:of|behind|for)\s+(?P<rest>[^,;?]{3,}))",
+    re.I,
+)
+_ROLE_CHAIN = re.compile(
+    r"(?P<np>\bthe\s+(?P<head>[\w'-]+)\s+of\s+the\s+[\w'-]+\s+of\s+(?P<rest>[^,;?]{3,}?))"
+    r"(?=\s+(?:study|born|live|work|come|die|go)\b|[,;?]|$)",
+    re.I,
+)
+
+
+def chain(question: str) -> list[Need]:
+    """A relative clause or a nested ``of``: first who or what that is, then what is asked of
+    it. The second need waits for the first and names what it is to be completed with."""
+    for pattern in (_RELATIVE, _ROLE_CHAIN, _OF_CHAIN):
+        match = pattern.search(question)
+        if match and _is_link(match):
+            return _chained(question, match)
+    return []
+
+
+def _is_link(match: re.Match[str]) -> bool:
+    head = fold(match.group("head"))
+    if head in STOPWORDS or head in {"extent", "way", "fact", "evidence", "time", "case"}:
+        return False
+    if match.group("head")[:1].isupper() or match.group("np")[4:5].isupper():
+        return False  # a name says already who it is
+    groups = match.groupdict()
+    inner = groups.get("clause") or groups.get("rest") or ""
+    return len(specific(inner)) >= 1 and head not in GENERIC
+
+
+def _chained(question: str, match: re.Match[str]) -> list[Need]:
+    groups = match.groupdict()
+    clause, rest = groups.get("clause"), question[match.end() :]
+    head = match.group("head")
+    asked_before = re.search(rf"\b{_WH}\b", question[: match.start()], re.I)
+    if clause is not None and not asked_before and re.search(rf"\b{_WH}\b", clause, re.I):
+        return _asked_inside(question, match)
+    if clause is not None:
+        described, tail = _cut_clause(clause, question[: match.start()])
+        first = f"Which {_bare(match.group('np'))} {_verb_phrase(match, described)}"
+        rest = f"{tail}{rest}"
+        np = re.sub(r"^that\s", "the ", match.group("np"), flags=re.I)
+    else:
+        first = f"Who or what is {match.group('np')}"
+        np = f"the {head}"
+        if "role" in groups:
+            np = f"the {match.group('role')} of the {head}"
+    second = f"{question[: match.start()]}{np}{rest}"
+    if not content(second.replace(np, "")) and "role" not in groups:
+        return []
+    return [
+        Need(_ended(first), f"which {head} it is"),
+        Need(_ended(second), f"what is asked of the {head}", bridge=(head,), after=0),
+    ]
+
+
+def _asked_inside(question: str, match: re.Match[str]) -> list[Need]:
+    """The question stands in the relative clause: ``X includes the team that was formed when``.
+    Then what stands before it says which one is meant."""
+    before = question[: match.end("np")]
+    if len(content(question[: match.start()])) < 1:
+        return []
+    noun, head = match.group("np"), match.group("head")
+    return [
+        Need(_ended(before), f"which {head} it is"),
+        Need(
+            _ended(f"{noun} {_verb_phrase(match, match.group('clause'))}"),
+            f"what is asked of the {head}",
+            bridge=(head,),
+            after=0,
+        ),
+    ]
+
+
+def _cut_clause(clause: str, before: str) -> tuple[str, str]:
+    """A relative clause in mid-sentence ends where the main verb comes back: only where the
+    question began with the noun phrase itself."""
+    opening = [w for w in words(before) if fold(w) not in {"is", "are", "was", "does", "did", "do"}]
+    if opening:
+        return clause, ""
+    back = re.search(r"\s(?:is|are|was|were|has|have|does|did|can)\s", clause)
+    return (clause[: back.start()], clause[back.start() :]) if back else (clause, "")
+
+
+def _bare(noun_phrase: str) -> str:
+    return re.sub(r"^(?:the|an?|that)\s+", "", noun_phrase, flags=re.I)
+
+
+def _verb_phrase(match: re.Match[str], described: str) -> str:
+    relative = fold(match.group("rel"))
+    return f"{relative} {described}" if relative in {"where", "whose"} else described
+
+
+def mentions(question: str) -> tuple[str, ...]:
+    """Entities that the question names."""
+    return tuple(names(question))[:12]
+
+
+_CONSTRAINT = re.compile(
+    r"\b(?:within|at most|at least|under|over|below|above|before|after|since|until|during|"
+    r"more than|less than|fewer than|no more than|without|except)\s+[^,;?]{2,60}?"
+    r"(?=[,;?]|\s+(?:and|or|but|to)\b|$)",
+    re.I,
+)
+
+
+def constraints(question: str) -> tuple[str, ...]:
+    """Limits that the question sets, as written."""
+    return tuple(unique(match.group(0).strip() for match in _CONSTRAINT.finditer(question)))[:8]
+
+
+def properties(question: str) -> tuple[str, ...]:
+    """What the question asks about its entities: specific words that are no names."""
+    named = fold(" ".join(names(question)))
+    return tuple(word for word in specific(question) if fold(word) not in named)[:12]

@@ -1,0 +1,132 @@
+"""The same searches again: the bodies of a trace, and how much of its candidates come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resin_es.errors import StoreError
+from resin_es.model import Candidate, Hop, Trace
+from resin_es.model.base import Frozen
+from resin_es.ports import Embedder, SearchResponse, UnitStore
+from resin_es.query import hits
+from resin_es.query.bridge import by_id, completed, named_entities
+from resin_es.query.found import embedded_text, vector_reference
+from resin_es.query.settings import QuerySettings
+from resin_es.query.words import fold
+
+
+class HopReplay(Frozen):
+    """How a hop's candidates compare with the traced ones. ``overlap`` is the share of the
+    traced ``k`` that came back; after merges an HNSW graph may find slightly others."""
+
+    hop: str
+    k: int
+    overlap: float
+    same_order: bool
+
+
+def replay_bodies(trace: Trace, vectors: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """The traced bodies of hops that were not bridged, with their vectors put back;
+    ``vectors`` maps a vector's reference to its values. Raises StoreError where one is
+    missing: another model, or another version of it, made the traced one."""
+    bodies = []
+    for hop in trace.hops:
+        if hop.bridged_from:
+            continue
+        knn = dict(hop.body["knn"])
+        values = vectors.get(knn["query_vector"])
+        if values is None:
+            raise StoreError(
+                f"hop {hop.hop.id!r} cannot be replayed: its vector is not the one in the trace.",
+                hint="Another embedding model answers now.",
+            )
+        knn["query_vector"] = list(values)
+        bodies.append({**hop.body, "knn": knn})
+    return bodies
+
+
+def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay]:
+    """Send the traced searches again and compare, hop by hop. Bridged hops are completed
+    again from the addresses that the trace names, as their predecessors find them now."""
+    settings = QuerySettings(
+        **{k: v for k, v in trace.settings.items() if k in QuerySettings.model_fields}
+    )
+    plain = [hop for hop in trace.hops if not hop.bridged_from]
+    vectors = _vectors([_searched(trace, hop.hop) for hop in plain], embedder)
+    pools: dict[str, tuple[Candidate, ...]] = {}
+    if plain:
+        responses, _ = store.search(replay_bodies(trace, vectors), None)
+        for hop, response in zip(plain, responses, strict=True):
+            pools[hop.hop.id] = hits.candidates(response, settings)
+    later = [hop for hop in trace.hops if hop.bridged_from]
+    if later:
+        found = [c for pool in pools.values() for c in pool]
+        hops = [_completed(hop.hop, trace.question, by_id(found, hop.bridged_from), settings)
+                for hop in later]  # fmt: skip
+        made = embedder.embed([embedded_text(hop) for hop in hops])
+        bodies = [
+            _with_text(traced.body, hop, [float(v) for v in vector])
+            for traced, hop, vector in zip(later, hops, made, strict=True)
+        ]
+        answered: Sequence[SearchResponse]
+        answered, _ = store.search(bodies, None)
+        for hop, response in zip(later, answered, strict=True):
+            pools[hop.hop.id] = hits.candidates(response, settings)
+    return [_compared(hop.hop.id, hop.candidates, pools[hop.hop.id]) for hop in trace.hops]
+
+
+def _searched(trace: Trace, hop: Hop) -> Hop:
+    """The hop as it was searched: a dependent one that nothing completed took the question."""
+    if hop.depends_on and trace.settings.get("bridging", True):
+        return hop.model_copy(update={"target_terms": (*hop.target_terms, trace.question)})
+    return hop
+
+
+def _vectors(hops: Sequence[Hop], embedder: Embedder) -> dict[str, list[float]]:
+    if not hops:
+        return {}
+    made = [[float(v) for v in row] for row in embedder.embed([embedded_text(h) for h in hops])]
+    return {vector_reference(values): values for values in made}
+
+
+def _completed(
+    hop: Hop, question: str, found: Mapping[str, Candidate], settings: QuerySettings
+) -> Hop:
+    known = fold(f"{question} {hop.retrieval_text}")
+    entities: dict[str, str] = {}
+    for candidate in found.values():
+        for entity in named_entities(candidate):
+            if fold(entity) not in known and len(entities) < settings.bridge_entities:
+                entities.setdefault(fold(entity), entity)
+    return completed(hop, tuple(entities.values()))
+
+
+def _with_text(body: Mapping[str, Any], hop: Hop, vector: list[float]) -> dict[str, Any]:
+    from resin_es.query.words import capped
+
+    limit = int(body.get("max_terms", 64))
+    text = capped(hop.retrieval_text, limit)
+
+    def restored(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {
+                k: text if k == "query" and isinstance(v, str) else restored(v)
+                for k, v in value.items()
+            }
+        return [restored(item) for item in value] if isinstance(value, list) else value
+
+    result: dict[str, Any] = restored(body)
+    result["knn"]["query_vector"] = vector
+    return result
+
+
+def _compared(hop: str, traced: Sequence[Any], now: Sequence[Candidate]) -> HopReplay:
+    before = [c.address_id for c in traced]
+    if not before:
+        return HopReplay(hop=hop, k=0, overlap=1.0, same_order=True)
+    wanted = set(before)
+    after = [c.address_id for c in now if c.address_id in wanted]
+    return HopReplay(
+        hop=hop, k=len(before), overlap=len(after) / len(before), same_order=after == before
+    )

@@ -1,0 +1,117 @@
+"""The searches of one question: one call, and one more where a hop waits for another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resin_es.index.filters import Filters, address_filter, document_filter
+from resin_es.model import Candidate, DocumentHit, Hop, Plan, Principal
+from resin_es.ports import Embedder, UnitStore
+from resin_es.query import hits
+from resin_es.query.bridge import Bridge, ancestors, bridged, waves
+from resin_es.query.found import Found, embedded_text
+from resin_es.query.hop import document_body, hop_body
+from resin_es.query.known import Known
+from resin_es.query.ranking import document_scores, ordered
+from resin_es.query.settings import QuerySettings
+
+ORIGINAL = "q"
+"""Id of the extra hop that searches the bare question."""
+
+
+class Searching:
+    """The searching half of one retrieval. ``found`` holds every hop searched, by id."""
+
+    def __init__(
+        self,
+        store: UnitStore,
+        embedder: Embedder,
+        settings: QuerySettings,
+        principal: Principal,
+        filters: Filters,
+    ) -> None:
+        self.store, self.embedder, self.settings = store, embedder, settings
+        self.principal, self.filters = principal, filters
+        self.known = Known(store, principal)
+        self.found: dict[str, Found] = {}
+        self.documents: tuple[DocumentHit, ...] = ()
+        self.document_body: dict[str, Any] = {}
+        self.times: dict[str, int] = {}
+
+    @property
+    def units_alone(self) -> bool:
+        """Whether the filters narrow the search to some addresses of a document: then only
+        what these point at is evidence, and the document's own score says nothing."""
+        return bool(self.filters.kinds or self.filters.units_only)
+
+    @property
+    def lexical(self) -> Mapping[str, float]:
+        """Own lexical score of each document, where it may count."""
+        if self.units_alone:
+            return {}
+        return {hit.document_key: hit.score for hit in self.documents}
+
+    def first(self, question: str, plan: Plan) -> list[Found]:
+        """Every hop that waits for nothing, the bare question and the documents: one call."""
+        now, _ = waves(plan.hops, self.settings.bridging)
+        hops = [*now, *original(question, plan, self.settings)]
+        if self.settings.document_search and not self.units_alone:
+            clauses = document_filter(self.principal, self.filters)
+            self.document_body = document_body(question, clauses, self.settings)
+        return self._search([(hop, None) for hop in hops], self.document_body or None)
+
+    def second(self, question: str, plan: Plan) -> list[Found]:
+        """Dependent hops, completed with what their predecessors found: one call, or none."""
+        _, later = waves(plan.hops, self.settings.bridging)
+        bridges = [self._bridge(hop, question, plan) for hop in later]
+        return self._search([(bridge.hop, bridge) for bridge in bridges], None) if later else []
+
+    def _bridge(self, hop: Hop, question: str, plan: Plan) -> Bridge:
+        """Only current passages of the predecessors' best documents name entities."""
+        found: list[Candidate] = []
+        for name in ancestors(hop, plan.hops):
+            pool = self.found[name].pool
+            best = ordered(document_scores(pool, self.lexical))[: self.settings.k]
+            self.known.learn(best)
+            found.extend(c for c in pool if c.document_key in best and self.known.current(c))
+        units = [c for c in found if c.subject or c.object]
+        return bridged(hop, question, units or found[:5], self.settings.bridge_entities)
+
+    def _search(
+        self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
+    ) -> list[Found]:
+        started = time.perf_counter()
+        vectors = self.embedder.embed([embedded_text(hop) for hop, _ in hops])
+        self.took("embed", started)
+        clauses = address_filter(self.principal, self.filters)
+        found = []
+        for (hop, bridge), vector in zip(hops, vectors, strict=True):
+            values = [float(value) for value in vector]
+            body = hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds)
+            found.append(Found(hop, body, bridge))
+        started = time.perf_counter()
+        responses, by_document = self.store.search([item.body for item in found], documents)
+        self.took("search", started)
+        for item, response in zip(found, responses, strict=True):
+            item.pool = hits.candidates(response, self.settings)
+            item.took_ms = response.took_ms
+            self.found[item.hop.id] = item
+        if documents is not None:
+            self.documents = hits.documents(by_document)
+        return found
+
+    def took(self, step: str, started: float) -> None:
+        """Add the time since ``started`` to a step's, in milliseconds."""
+        spent = round((time.perf_counter() - started) * 1000)
+        self.times[step] = self.times.get(step, 0) + spent
+
+
+def original(question: str, plan: Plan, settings: QuerySettings) -> list[Hop]:
+    """The bare question as a hop, unless a hop asks it already."""
+    texts = {hop.retrieval_text.strip() for hop in plan.hops if not hop.depends_on}
+    taken = any(hop.id == ORIGINAL for hop in plan.hops)
+    if not settings.original_question_hop or taken or question.strip() in texts:
+        return []
+    return [Hop(id=ORIGINAL, subquestion=question, need="the whole question")]
