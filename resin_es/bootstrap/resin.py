@@ -17,7 +17,9 @@ from resin_es.settings import load_settings
 
 if TYPE_CHECKING:
     from resin_es.query.diagnose import Diagnosis
-    from resin_es.query.engine import Retrieval, SearchResult
+    from resin_es.query.replay import HopReplay
+    from resin_es.query.shown import ShownTrace
+    from resin_es.query.values import Asked, Retrieval, SearchResult
 
 
 class Resin:
@@ -113,7 +115,7 @@ class Resin:
         """Units and sentences nearest to ``text``. ``narrow``: sources, kinds, entities,
         fields. Raises FilterError, AccessError, StoreError."""
         principal, filters = self._who_and_what(groups, narrow)
-        return self.services.engine.search(text, principal, filters, limit=limit)
+        return self.services.engine.search(text, principal, filters, k=limit)
 
     def retrieve(
         self,
@@ -136,7 +138,7 @@ class Resin:
 
         Raises InputError, FilterError, AccessError, StoreError, ModelError.
         """
-        return self.ask_traced(question, **options)[0]
+        return self.ask_traced(question, **options).answer
 
     def ask_traced(
         self,
@@ -147,7 +149,7 @@ class Resin:
         k: int | None = None,
         budget: int | None = None,
         **narrow: Any,
-    ) -> tuple[Answer, Retrieval, Trace]:
+    ) -> Asked:
         """Answer, the retrieval it stands on, and the trace."""
         principal, filters = self._who_and_what(groups, narrow)
         return self.services.engine.ask(question, principal, filters, plan=plan, k=k, budget=budget)
@@ -156,7 +158,32 @@ class Resin:
         self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None
     ) -> Diagnosis:
         """Where the expected evidence was lost on the way to an answer."""
-        return self.services.engine.diagnose(trace_id, expect, self.services.principal(groups))
+        from resin_es.query.diagnose import diagnose
+
+        trace, principal = self._kept_trace(trace_id, groups)
+        return diagnose(trace, expect, self.services.store, principal)
+
+    def trace(self, trace_id: str, *, groups: Sequence[str] | None = None) -> ShownTrace:
+        """A kept trace; what the reader may not read is withheld. Raises InputError where there
+        is no such trace for them."""
+        from resin_es.query.shown import fetch_referenced, shown
+
+        trace, principal = self._kept_trace(trace_id, groups)
+        return shown(trace, fetch_referenced(trace, self.services.store, principal))
+
+    def replay(self, trace_id: str, *, groups: Sequence[str] | None = None) -> list[HopReplay]:
+        """Send a trace's searches again and compare what they rank."""
+        from resin_es.query.replay import replay
+
+        trace, _ = self._kept_trace(trace_id, groups)
+        return replay(trace, self.services.store, self.services.embedder)
+
+    def _kept_trace(self, trace_id: str, groups: Sequence[str] | None) -> tuple[Trace, Principal]:
+        from resin_es.query.trace import check_visible
+
+        principal = self.services.principal(groups)
+        found = self.services.store.get_trace(trace_id)
+        return check_visible(found, trace_id, principal), principal
 
     def _who_and_what(
         self, groups: Sequence[str] | None, narrow: dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resin_es.bootstrap.stages import (
     connection_options,
@@ -13,14 +13,29 @@ from resin_es.bootstrap.stages import (
     query_settings,
     store_settings,
 )
-from resin_es.errors import AccessError, SettingsError, StoreNotInstalled
-from resin_es.model import Principal
-from resin_es.ports import Composer, Embedder, Planner, Progress, Reader, UnitStore
+from resin_es.errors import (
+    AccessError,
+    ModelError,
+    ResinError,
+    SettingsError,
+    StoreNotInstalled,
+)
+from resin_es.model import Principal, Sentence
+from resin_es.ports import (
+    Composer,
+    Embedder,
+    Planner,
+    Progress,
+    Reader,
+    ReadingWindow,
+    UnitStore,
+)
 from resin_es.settings import Settings
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
+    from resin_es.adapters.elasticsearch import Check, InstallReport, UninstallReport
     from resin_es.index.indexer import Indexer
     from resin_es.query.engine import QueryEngine
 
@@ -95,10 +110,68 @@ class Services:
                 raise
         else:
             return False
+        self.install()
+        return True
+
+    def install(self, *, index_only: bool = False, create_role: bool = False) -> InstallReport:
+        """Lay templates, indices and aliases out. Raises StoreError."""
         from resin_es.adapters.elasticsearch import install
 
-        install(self.client, store_settings(self.settings), self.embedder.identity)
-        return True
+        return install(
+            self.client,
+            store_settings(self.settings),
+            self.embedder.identity,
+            index_only=index_only,
+            create_role=create_role,
+        )
+
+    def uninstall(self) -> UninstallReport:
+        """Take all of it away again. Raises StoreError."""
+        from resin_es.adapters.elasticsearch import uninstall
+
+        return uninstall(self.client, store_settings(self.settings))
+
+    def role(self) -> dict[str, Any]:
+        """The least-privilege role of the run time, as Elasticsearch takes it."""
+        from resin_es.adapters.elasticsearch import role
+
+        return role(store_settings(self.settings))
+
+    def doctor(self) -> list[Check]:
+        """Every check, those of the models last."""
+        from resin_es.adapters.elasticsearch import doctor
+
+        rows = [self._embedder_check(), self._reader_check(), self._llm_check()]
+        return doctor(self.client, store_settings(self.settings), self.embedder.identity, rows)
+
+    def _embedder_check(self) -> Check:
+        from resin_es.adapters.elasticsearch import Check
+
+        identity = self.embedder.identity
+        try:
+            self.embedder.embed(["one sentence"])
+        except ModelError as error:
+            return Check(name="embedder", ok=False, detail=error.message, hint=error.hint)
+        return Check(name="embedder", ok=True, detail=f"{identity.name} ({identity.runtime}) runs")
+
+    def _reader_check(self) -> Check:
+        from resin_es.adapters.elasticsearch import Check
+
+        window = ReadingWindow(
+            title="", sentences=(Sentence(id="0", text="It is.", start=0, end=6),)
+        )
+        try:
+            self.reader.passages(window)
+        except ResinError as error:
+            return Check(name="reader", ok=False, detail=error.message, hint=error.hint)
+        return Check(name="reader", ok=True, detail=f"{self.reader.identity.model} runs")
+
+    def _llm_check(self) -> Check:
+        from resin_es.adapters.elasticsearch import Check
+
+        if self.settings.llm == "none":
+            return Check(name="language model", ok=None, detail="none (RESIN_LLM=none)")
+        return Check(name="language model", ok=False, detail="not in this version yet")
 
     # ------------------------------------------------------------ models
 
@@ -127,7 +200,7 @@ class Services:
     @cached_property
     def reader(self) -> Reader:
         self._language_model()
-        from resin_es.adapters.syntax import SyntaxReader
+        from resin_es.adapters.syntax.reader import SyntaxReader
 
         return SyntaxReader()
 

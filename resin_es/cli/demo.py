@@ -34,10 +34,10 @@ def demo(
         print_report(report)
     answers: list[dict[str, Any]] = []
     for one in demo_questions(headline=not everything):
-        answer, retrieval, _ = resin.ask_traced(one["question"], sources=[DEMO_SOURCE])
-        answers.append(answer.model_dump(mode="json"))
+        asked = resin.ask_traced(one["question"], sources=[DEMO_SOURCE])
+        answers.append(asked.answer.model_dump(mode="json"))
         if not json_output:
-            print_answer(out, answer, retrieval, evidence=False)
+            print_answer(out, asked, evidence=False)
     if json_output:
         print_json({"index": report.to_dict(), "answers": answers})
         return

@@ -118,12 +118,13 @@ def ask(
 ) -> None:
     """Answer a question with numbered citations, then show the evidence by hop."""
     from resin_es.cli.inputs import read_plan
-    from resin_es.cli.render import print_answer, print_trace
+    from resin_es.cli.render import answer_to_json, print_answer
+    from resin_es.cli.render_trace import print_shown_trace
 
     plan = read_plan(plan_file, question) if plan_file else None
     with progress() as bar:
         resin = _resin(bar, group)
-        answer, retrieval, trace = resin.ask_traced(
+        asked = resin.ask_traced(
             question,
             groups=group,
             plan=plan,
@@ -131,15 +132,18 @@ def ask(
             budget=budget,
             **_narrow(source, kind, entity, filters),
         )
+        shown_trace = resin.trace(asked.trace.id, groups=group) if explain else None
+    for line in asked.notes:
+        note(line)
     if json_output:
-        shown = answer.model_dump(mode="json")
-        if explain:
-            shown["trace"] = trace.model_dump(mode="json")
+        shown = answer_to_json(asked)
+        if shown_trace is not None:
+            shown["trace"] = shown_trace.model_dump(mode="json")
         print_json(shown)
         return
-    print_answer(console(), answer, retrieval)
-    if explain:
-        print_trace(console(), trace)
+    print_answer(console(), asked)
+    if shown_trace is not None:
+        print_shown_trace(console(), shown_trace)
 
 
 def _resin(bar: Any, group: list[str] | None) -> Resin:

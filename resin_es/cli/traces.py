@@ -20,7 +20,7 @@ def trace(
 ) -> None:
     """Show every step that led to an answer; evidence you may not read stays withheld."""
     from resin_es.bootstrap import Resin
-    from resin_es.cli.render import print_replay, print_shown_trace
+    from resin_es.cli.render_trace import print_replay, print_shown_trace
 
     resin = Resin.from_env()
     if replay:
@@ -47,7 +47,7 @@ def diagnose(
 ) -> None:
     """Say where expected evidence was lost: indexing, retrieval, selection or composing."""
     from resin_es.bootstrap import Resin
-    from resin_es.cli.render import print_diagnosis
+    from resin_es.cli.render_trace import print_diagnosis
 
     found = Resin.from_env().diagnose(trace_id, expect, groups=group)
     if json_output:

@@ -111,7 +111,10 @@ def _with_unit_counts(work: Work, reading: Reading) -> tuple[PassageRef, ...]:
     before = {ref.id: ref.units for ref in work.before.passages} if work.before else {}
     return tuple(
         ref.model_copy(
-            update={"units": before.get(ref.id, 0) if ref.id in kept else counts[ref.id]}
+            update={
+                "units": before.get(ref.id, 0) if ref.id in kept else counts[ref.id],
+                "failed": ref.id in reading.failed_passage_ids,
+            }
         )
         for ref in reading.refs
     )

@@ -25,6 +25,9 @@ from resin_es.index.report import IndexReport
 from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, document_key
 from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
 
+LANGUAGE_REASON = "language:"
+"""How a reading counts passages in a language that its reader does not read."""
+
 Clock = Callable[[], datetime]
 
 
@@ -245,12 +248,18 @@ class Indexer:
         report.units += len(reading.new_units)
         report.read_documents += bool(reading.read_passages)
         report.read_passages += reading.read_passages
-        report.read_sentences += reading.read_sentences
+        report.read_sentences += sum(
+            len(passage.sentence_ids)
+            for passage in reading.passages
+            if passage.id not in reading.kept_passage_ids
+        )
         report.tokens += reading.tokens
         report.cost += reading.cost
-        report.rejected_units.update(reading.rejected)
-        if reading.unread_language:
-            report.unread_languages[reading.language] += 1
+        for reason, count in reading.rejected.items():
+            if reason.startswith(LANGUAGE_REASON):
+                report.unread_languages[reason.removeprefix(LANGUAGE_REASON)] += 1
+            else:
+                report.rejected_units[reason] += count
         report.failures.extend(
             (item.document.external_id, f"{error.stage}: {error.message}")
             for error in reading.failures
