@@ -13,13 +13,14 @@ from resin_es.index.filters import Filters, make_filters
 from resin_es.index.report import IndexReport
 from resin_es.model import Answer, Document, Plan, Principal, Trace
 from resin_es.ports import Progress
+from resin_es.query.values import Asked
 from resin_es.settings import load_settings
 
 if TYPE_CHECKING:
     from resin_es.query.diagnose import Diagnosis
     from resin_es.query.replay import HopReplay
     from resin_es.query.shown import ShownTrace
-    from resin_es.query.values import Asked, Retrieval, SearchResult
+    from resin_es.query.values import Retrieval, SearchResult
 
 
 class Resin:
@@ -152,7 +153,10 @@ class Resin:
     ) -> Asked:
         """Answer, the retrieval it stands on, and the trace."""
         principal, filters = self._who_and_what(groups, narrow)
-        return self.services.engine.ask(question, principal, filters, plan=plan, k=k, budget=budget)
+        answer, retrieval, trace = self.services.engine.ask(
+            question, principal, filters, plan=plan, k=k, budget=budget
+        )
+        return Asked(answer=answer, retrieval=retrieval, trace=trace)
 
     def diagnose(
         self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None

@@ -132,9 +132,10 @@ def ask(
             budget=budget,
             **_narrow(source, kind, entity, filters),
         )
-        shown_trace = resin.trace(asked.trace.id, groups=group) if explain else None
-    for line in asked.notes:
-        note(line)
+        kept = asked.answer.trace_id
+        shown_trace = resin.trace(kept, groups=group) if explain and kept else None
+    if explain and not kept:
+        note("there is no trace to show: RESIN_TRACES is off, or the cluster did not keep it")
     if json_output:
         shown = answer_to_json(asked)
         if shown_trace is not None:

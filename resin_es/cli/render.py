@@ -22,8 +22,7 @@ def print_answer(out: Console, asked: Asked, *, evidence: bool = True) -> None:
     out.print(Text(answer.question, style="bold"))
     out.print("")
     for statement in answer.statements:
-        marks = "".join(f"[{number}]" for number in statement.citations)
-        out.print(Text.assemble(f"  {statement.text} ", (marks, "cyan")))
+        out.print(Text(f"  {statement.text}"))
     if not answer.statements:
         out.print(Text(f"  {answer.text}"))
     for need in answer.missing:
