@@ -98,7 +98,8 @@ def long_form(candidate: str, short: str) -> str | None:
             return None
     found = candidate[at:].strip(" \"'“”‘’,")
     words = found.split()
-    if len(found) <= len(short) or short.casefold() in (word.casefold() for word in words):
+    folded = [word.casefold() for word in words]
+    if len(found) <= len(short) or short.casefold() in folded or folded[0] in _SMALL - {"a"}:
         return None
     return found if len(words) <= min(len(letters) + 5, len(letters) * 2) else None
 

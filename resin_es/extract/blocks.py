@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 Span = tuple[int, int]
@@ -75,7 +76,7 @@ def _flush(group: list[_Line]) -> Iterator[Span]:
         return
     width = max(line.end - line.start for line in group)
     start = group[0].start
-    for line, following in zip(group, group[1:], strict=False):
+    for line, following in pairwise(group):
         if not _wrapped(line.text, following.text, width):
             yield start, line.end
             start = following.start

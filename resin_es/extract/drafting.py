@@ -28,11 +28,10 @@ DEFAULT_LANGUAGE = "en"
 
 
 class Previous(Frozen):
-    """What the registry kept of the last reading. ``retry`` names passages to be read again
-    although they stand unchanged, because their last reading failed."""
+    """What the registry kept of the last reading. Passages marked ``failed`` are read again
+    although they stand unchanged."""
 
     passages: tuple[PassageRef, ...] = ()
-    retry: frozenset[str] = frozenset()
 
 
 class State(Enum):
@@ -88,7 +87,7 @@ def draft_passages(
     (``language`` None), is cut by size; anything else goes to the reader in windows, only where
     it changed since ``previous``.
     """
-    old = [ref for ref in previous.passages if ref.id not in previous.retry]
+    old = [ref for ref in previous.passages if not ref.failed]
     if document.marked:
         return _marked(document, sentences, {ref.id for ref in old})
     diff = changed_regions(old, sentences, document.key, document.text)

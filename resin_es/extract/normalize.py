@@ -106,7 +106,7 @@ def _normal(draft: UnitDraft, passage: Passage, sentences: Sequence[Sentence]) -
     claim = draft.claim
     subject = _tidy(without_definition(claim.subject, passage.text)) or claim.subject
     obj = _tidy(without_definition(claim.object, passage.text))
-    declared = (*aliases_of(claim.subject, passage.text), *aliases_of(claim.object, passage.text))
+    declared = (*aliases_of(subject, passage.text), *aliases_of(obj, passage.text))
     confidence, entity_type = claim.confidence, _tidy(claim.entity_type)
     if fold(subject) in _PRONOUNS:
         if _resolvable(fold(subject), draft, passage, sentences):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from resin_es.model import (
     Document,
@@ -38,7 +39,7 @@ def repair(drafts: Iterable[PassageDraft], n: int) -> tuple[list[PassageDraft], 
     """
     repairs = 0
     ordered = list(drafts)
-    if any(b.first < a.first for a, b in zip(ordered, ordered[1:], strict=False)):
+    if any(b.first < a.first for a, b in pairwise(ordered)):
         ordered.sort(key=lambda draft: (draft.first, draft.last))
         repairs += 1
     kept: list[PassageDraft] = []

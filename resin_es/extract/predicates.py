@@ -22,9 +22,9 @@ LEXICON: dict[str, tuple[str, ...]] = {
              "has the name", "name"),
     "price": ("costs", "is priced at", "sells for", "fare", "price", "cost", "charges", "fee",
               "has a price of", "has a cost of", "is charged at"),
-    "located-in": ("is located in", "lies in", "is in", "is situated in", "is based in", "stands in",
-                   "is found in", "is at", "is located at", "sits in", "location", "lives in",
-                   "resides in", "is headquartered in", "occurs in", "inhabits"),
+    "located-in": ("is located in", "lies in", "is in", "is situated in", "is based in",
+                   "stands in", "is found in", "is at", "is located at", "sits in", "location",
+                   "lives in", "resides in", "is headquartered in", "occurs in", "inhabits"),
     "part-of": ("is part of", "is a part of", "belongs to", "is a component of", "is included in",
                 "is a section of", "is a branch of"),
     "has-part": ("consists of", "comprises", "is composed of", "contains", "includes", "is made of",
@@ -56,7 +56,8 @@ LEXICON: dict[str, tuple[str, ...]] = {
     "operate": ("operates", "runs", "is in service", "is in operation"),
     "connect": ("connects", "links", "joins", "connects to", "runs between", "runs from"),
     "founded-in": ("was founded in", "was established in", "was created in", "dates from"),
-    "made-by": ("is made by", "is produced by", "is built by", "is manufactured by", "is written by"),
+    "made-by": ("is made by", "is produced by", "is built by", "is manufactured by",
+                "is written by"),
     "owned-by": ("is owned by", "is run by", "is operated by", "is managed by", "is led by"),
     "own": ("owns", "possesses"),
     "lead": ("leads", "manages", "heads", "directs", "is the head of", "is the manager of"),
@@ -77,7 +78,7 @@ _DEFAULTS: dict[UnitKind, str] = {
 _DROPPED = frozenset(
     """not never no n't cannot can could may might must shall should will would do does did also
     often usually always then only still already the its their his her our this that these
-    those very most more generally therefore thus however both has been being""".split()
+    those very most more generally therefore thus however both been being""".split()
 )
 _IRREGULAR = {
     **dict.fromkeys("is are was were am be been being 's 're".split(), "be"),
@@ -121,7 +122,7 @@ def canonical_predicate(surface: str, kind: UnitKind) -> str:
     """The canonical form of ``surface`` for a unit of ``kind``: lower case, hyphens, at most 60
     characters; the kind's own default where nothing is left of the wording."""
     key = _key(surface)
-    found = _index().get(key)
+    found = _index().get(key) or _index().get(fold(surface).replace(" ", "-"))
     if kind == "entity-type" and (found is None or key in ("be", "be-a")):
         return "is-a"
     return found or key[:_MAX_SLUG].strip("-") or _DEFAULTS[kind]
@@ -150,7 +151,8 @@ def _key(surface: str) -> str:
     kept = [word for word in kept if word not in _ARTICLES] or kept
     if first == "have" and len(kept) > 1:
         return _after_have(kept[1:])
-    return "-".join([lemma(kept[0]), *kept[1:]])
+    passive = kept[1:2] == ["by"]
+    return "-".join([kept[0] if passive else lemma(kept[0]), *kept[1:]])
 
 
 def _after_have(words: list[str]) -> str:

@@ -61,7 +61,10 @@ class Reading(Frozen):
     rejected: Mapping[str, int] = Field(default_factory=dict)
     failures: tuple[StageError, ...] = ()
     read_passages: int = 0
-    """Passages given to the reader."""
+    """Passages given to the reader; ``read_sentences`` is how many they hold."""
+    read_sentences: int = 0
+    unread_language: bool = False
+    """The reader does not read ``language``: sentence addresses only, no units."""
     repairs: int = 0
     """Faults of the passage constructor that were put right."""
     tokens: int = 0
@@ -148,13 +151,15 @@ def _finish(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: R
         language=work.language,
         sentences=work.sentences,
         passages=drafting.passages,
-        refs=_refs(work),
+        refs=_refs(work, failed),
         kept_passage_ids=frozenset(_ids(drafting, State.KEPT)),
         failed_passage_ids=frozenset(failed),
         new_units=tuple(units),
         rejected=dict(sorted(rejected.items())),
         failures=tuple(failures),
         read_passages=len(work.inputs),
+        read_sentences=sum(len(item.sentences) for item in work.inputs),
+        unread_language=not work.readable,
         repairs=drafting.repairs,
         tokens=sum(reading.tokens for reading in readings),
         cost=sum(reading.cost for reading in readings),
@@ -169,12 +174,13 @@ def _ids(drafting: Drafting, state: State) -> set[str]:
     }
 
 
-def _refs(work: _Work) -> tuple[PassageRef, ...]:
+def _refs(work: _Work, failed: set[str]) -> tuple[PassageRef, ...]:
     return tuple(
         PassageRef(
             id=passage.id,
             start=work.sentences[part.draft.first].start,
             sentence_ids=passage.sentence_ids,
+            failed=passage.id in failed,
         )
         for part, passage in zip(work.drafting.parts, work.drafting.passages, strict=True)
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from resin_es.extract.blocks import Span, blocks
 from resin_es.model import Document, Sentence, number_sentences
@@ -80,7 +81,7 @@ def sentences_of(document: Document, language: str = "en") -> tuple[Sentence, ..
         edges.update((min(mark.start, len(text)), min(mark.end, len(text))))
     cuts = sorted(edges)
     spans: list[Span] = []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         part = split_sentences(text[start:end], language)
         spans.extend((start + first, start + last) for first, last in part)
     return number_sentences(document.key, spans, text)
@@ -160,7 +161,7 @@ def _resplit(block: str, cuts: list[int]) -> list[int]:
     stretches that an unbalanced quotation mark or bracket kept together."""
     added: list[int] = []
     edges = [0, *cuts, len(block)]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         lenient = last - first > _RESPLIT_MIN
         seen, depth = first, 0
         for match in _RESPLIT.finditer(block, first, last):

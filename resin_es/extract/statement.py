@@ -11,6 +11,7 @@ import re
 
 from resin_es.extract.aliases import is_short, long_form
 from resin_es.extract.folding import fold
+from resin_es.extract.predicates import lemma
 from resin_es.model import CausalEdge, Claim, EntityType, Modality, Passage, Polarity, Rule
 
 STATEMENT_VERSION = "1"
@@ -18,6 +19,7 @@ STATEMENT_VERSION = "1"
 
 _WORDS = re.compile(r"[^\W_]+")
 _NEGATED = frozenset("not no never cannot without neither nor none n't nobody nothing".split())
+_HELPERS = frozenset("is are was were has have had can may must will would should could".split())
 _CONDITIONAL = frozenset(
     """if when whenever unless while where provided once after before during until without in
     under with at on for only except""".split()
@@ -112,19 +114,20 @@ def _named(claim: Claim) -> str:
 def _qualified(predicate: str, claim: Claim) -> str:
     """The predicate with the claim's negation and modality, unless its words have them."""
     said = f"{predicate} {claim.object}"
-    if claim.polarity is Polarity.NEGATIVE and not _negated(said):
-        predicate = _with_not(predicate)
     modal, wordings = _MODALS.get(claim.modality, ("", frozenset()))
-    if modal and not wordings.intersection(_words(said)):
-        predicate = f"{modal} {predicate}"
-    return predicate
-
-
-def _with_not(predicate: str) -> str:
+    if wordings.intersection(_words(said)):
+        modal = ""
+    negated = claim.polarity is Polarity.NEGATIVE and not _negated(f"{claim.subject} {said}")
+    if not modal and not negated:
+        return predicate
     first, _, rest = predicate.partition(" ")
-    if first.lower() in {"is", "are", "was", "were", "has", "have", "can", "may", "must", "will"}:
-        return f"{first} not {rest}".strip()
-    return f"does not {predicate}"
+    if modal:
+        helper, first = modal, lemma(first.lower())
+    elif first.lower() in _HELPERS:
+        helper, first = first, ""
+    else:
+        helper, first = "does", lemma(first.lower())
+    return " ".join(filter(None, (helper, "not" if negated else "", first, rest)))
 
 
 def _conditional(condition: str) -> str:
