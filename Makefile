@@ -96,7 +96,7 @@ wheel-site: setup
 	@cp pyproject.toml $(WHEEL_SITE)/
 
 types: wheel-site ## Check the types (mypy --strict)
-	cd $(WHEEL_SITE) && $(CURDIR)/$(BIN)/mypy --cache-dir $(CURDIR)/.mypy_cache -p resin_es
+	cd $(WHEEL_SITE) && $(CURDIR)/$(BIN)/mypy --cache-dir $(CURDIR)/build/mypy_cache -p resin_es
 
 imports: wheel-site ## Check that dependencies point one way (import-linter)
 	cd $(WHEEL_SITE) && PYTHONPATH=. $(CURDIR)/$(BIN)/lint-imports --no-cache

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["Resin", "__version__"]
 
 
-def __getattr__(name: str) -> Any:
-    """Resolve ``Resin`` on first use (PEP 562)."""
-    if name == "Resin":
-        from resin_es.bootstrap import Resin
+if not TYPE_CHECKING:  # type checkers see the import above, and no name of type Any
 
-        return Resin
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Resolve ``Resin`` on first use (PEP 562)."""
+        if name == "Resin":
+            from resin_es.bootstrap import Resin
+
+            return Resin
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

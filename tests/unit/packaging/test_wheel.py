@@ -16,17 +16,23 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 MAPPED = ("workers", "api", "mappings")
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-SKIPPED = ("__pycache__", "build", "*.egg-info", "*.pyc")
+SKIPPED = ("__pycache__", "*.egg-info", "*.pyc")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from a copy, so that no leftover of the working tree gets in."""
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree, so that no leftover of an earlier build gets into the wheel."""
+    source = tmp_path_factory.mktemp("source")
     for name in ("resin_es", *MAPPED):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns(*SKIPPED))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
+    return source
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(out), str(source)],
         check=True,
@@ -70,17 +76,14 @@ def test_bare_names_are_not_installed(site: Path, tmp_path: Path, name: str) -> 
     assert "ModuleNotFoundError" in run(site, tmp_path, f"import {name}").stderr
 
 
-def test_every_source_file_is_in_the_wheel(wheel: Path) -> None:
+def test_every_source_file_is_in_the_wheel(source: Path, wheel: Path) -> None:
     """Python and data alike; a new suffix has to be named in package-data."""
     inside = set(zipfile.ZipFile(wheel).namelist())
-    wanted: set[str] = set()
     for name in ("resin_es", *MAPPED):
-        for path in (ROOT / name).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                below = path.relative_to(ROOT / name)
-                base = Path("resin_es") if name == "resin_es" else Path("resin_es", name)
-                wanted.add((base / below).as_posix())
-    assert wanted - inside == set()
+        base = Path() if name == "resin_es" else Path("resin_es")
+        files = [p.relative_to(source) for p in (source / name).rglob("*") if p.is_file()]
+        assert files
+        assert {(base / path).as_posix() for path in files} - inside == set()
 
 
 def test_only_resin_es_is_at_the_top(wheel: Path) -> None:
