@@ -9,7 +9,7 @@ from typing import NamedTuple
 from resin_es.model import Candidate, DocumentHit, Dropped, EvidenceBuffer
 from resin_es.query.fence import Fenced, fence
 from resin_es.query.found import Found
-from resin_es.query.ranking import Helping, document_scores, helpings, ordered
+from resin_es.query.ranking import document_scores, helpings, ordered
 from resin_es.query.searching import ORIGINAL, Searching
 from resin_es.query.select import RANK, STALE, HopHelpings, select
 
@@ -34,29 +34,33 @@ def choose(run: Searching) -> Chosen:
     started = time.perf_counter()
     reach = min(2 * settings.k + 5, settings.budget // 5 + 10)
     serving = sorted(run.found, key=lambda name: name != ORIGINAL)
+    scores = {name: document_scores(run.found[name].pool, run.lexical) for name in serving}
     orders = {
-        name: ordered(document_scores(run.found[name].pool, run.lexical))[:reach]
-        for name in serving
+        name: [(key, held[key]) for key in ordered(held)[:reach]] for name, held in scores.items()
     }
-    run.known.learn(key for order in orders.values() for key in order)
+    run.known.learn(key for order in orders.values() for key, _ in order)
     lines = {
         name: helpings(
-            run.found[name].pool, orders[name], run.known.passages(), whole=not run.units_alone
+            run.found[name].pool,
+            orders[name],
+            run.known.passages(),
+            k=settings.k,
+            whole=not run.units_alone,
         )
         for name in serving
     }
     stale = _stale(run)
-    served = [HopHelpings(name, lines[name][: settings.k]) for name in serving]
+    served = [HopHelpings(name, lines[name]) for name in serving]
     fenced = _fetch(run, served)
     run.took("fetch", started)
     started = time.perf_counter()
-    chosen = _fill(run, served, fenced, lines, stale | fenced.stale)
+    chosen = _fill(run, served, fenced, stale | fenced.stale)
     run.took("select", started)
     return chosen
 
 
 def _fetch(run: Searching, served: Sequence[HopHelpings]) -> Fenced:
-    wanted = {h.passage_id: h.document_key for hop in served for h in hop.helpings}
+    wanted = {p: h.document_key for hop in served for h in hop.helpings for p in h.passages}
     if not wanted:
         return Fenced({}, frozenset(), frozenset())
     fetched = run.known.fetch(list(wanted), list(dict.fromkeys(wanted.values())))
@@ -67,7 +71,6 @@ def _fill(
     run: Searching,
     served: Sequence[HopHelpings],
     fenced: Fenced,
-    lines: Mapping[str, Sequence[Helping]],
     stale: frozenset[str],
 ) -> Chosen:
     buffer = select(
@@ -77,23 +80,17 @@ def _fill(
         near_duplicate=run.settings.near_duplicate,
     )
     for hop in served:
-        keep = {h.passage_id for h in hop.helpings if h.passage_id in fenced.sources}
+        keep = {p for h in hop.helpings for p in h.kept if p in fenced.sources}
         item = run.found[hop.hop]
         item.kept = tuple(c for c in item.pool if c.passage_id in keep)
     taken = {p.passage_id for p in buffer.passages} | {d.passage_id for d in buffer.dropped}
     passed = [
-        (STALE, name, c.passage_id, c.document_key, c.score)
+        (STALE if c.passage_id in stale else RANK, name, c.passage_id, c.document_key, c.score)
         for name, item in run.found.items()
         for c in item.pool
-        if c.passage_id in stale
-    ] + [
-        (RANK, name, h.passage_id, h.document_key, h.score)
-        for name, line in lines.items()
-        for h in line[run.settings.k :]
-        if h.score is not None
     ]
     dropped = _dropped(run, passed, taken)
-    keys = {h.passage_id: h.document_key for line in lines.values() for h in line}
+    keys = {passage_id: source.entry.key for passage_id, source in fenced.sources.items()}
     keys.update({passage_id: key for _, _, passage_id, key, _ in passed})
     return Chosen(
         buffer.model_copy(update={"dropped": (*buffer.dropped, *dropped)}),

@@ -176,7 +176,7 @@ def _tail(text: str) -> str:
         if bare in _BREAK or part.endswith((",", ":", ";")) or bare.endswith("ly"):
             break
         kept.insert(0, part)
-        if bare in {"the", "a", "an"}:
+        if part in {"the", "a", "an"}:
             break
     return _trim(" ".join(_named_run(kept)))
 
@@ -196,7 +196,7 @@ def _head(text: str) -> str:
             kept.append(part)
             continue
         if bare in _BREAK or (
-            kept and bare in {"the", "a", "an"} and fold(kept[-1]) not in _PARTICLES
+            kept and part in {"the", "a", "an"} and fold(kept[-1]) not in _PARTICLES
         ):
             break
         if kept and part[:1].islower() and kept[-1][:1].isupper() and not joins(index):

@@ -1,35 +1,44 @@
-"""Which documents, and which of their passages, a hop supports best. Pure.
+"""Which documents a hop supports best, and what stands in them. Pure.
 
-Measured on the development questions: the right document decides at large budgets, the right
-part of it at small ones. So documents are ordered by a fused score (their own lexical score,
-their best address, the sum of their three best), and what stands in them by its own score.
+Measured on the development questions: documents by a fused score, sentence by sentence within
+a document, never a mixture of the two; all passages of a good document, also those that
+nothing hit; a sentence counts more where its neighbours count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from resin_es.model import Candidate, PassageRef
 
-TOP = 3
+TOP = 2
 """How many addresses of a document count together."""
+
+READ_WHOLE = 4_000
+"""Characters up to which a document is read whole; of a longer one only the passages that a
+hop keeps, or it would fill the buffer by itself."""
+
+NEIGHBOUR = 0.15
+"""What a neighbour's score adds to a sentence's."""
 
 
 class Helping(NamedTuple):
-    """One passage as a hop ranks it. ``score`` is its best address, None where no address of
-    it was hit; ``sentences`` holds the score of each sentence that was."""
+    """What a hop takes of one document. ``passages``: ids, in text order. ``kept``: those of
+    them that count as the hop's own, best first. ``scores``: of each sentence that was hit."""
 
-    passage_id: str
     document_key: str
-    score: float | None
-    sentences: Mapping[str, float]
+    score: float
+    passages: tuple[str, ...]
+    kept: tuple[str, ...]
+    scores: Mapping[str, float]
 
 
 def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) -> dict[str, float]:
-    """The fused score of every document that an address or the document search hit: the sum
-    of three standard scores. A document without one of the parts has zero there."""
+    """The fused score of every document that an address or the document search hit: the sum of
+    three standard scores (its own lexical score, its best sentence, its two best). A document
+    without one of the parts has zero there."""
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
     for candidate in found:
         best = own.setdefault(candidate.document_key, {})
@@ -60,42 +69,76 @@ def ordered(scores: Mapping[str, float]) -> list[str]:
 
 def helpings(
     found: Sequence[Candidate],
-    order: Sequence[str],
+    order: Sequence[tuple[str, float]],
     current: Mapping[str, Sequence[PassageRef]],
     *,
+    k: int,
     whole: bool,
 ) -> list[Helping]:
-    """A hop's passages in the order of their documents, best first within each.
+    """A hop's documents, best first, with ``k`` distinct passages kept among them.
 
-    ``current`` holds the passages that the registry lists; a document that is not in it
-    yields none. With ``whole``, passages of a document that nothing hit follow those that
-    were hit, in text order: a document is worth reading to its end before a worse one.
+    ``order`` holds documents with their scores; ``current`` the passages that the registry
+    lists (a document that is not in it yields nothing). Every document gives its best passage
+    before any gives its second. With ``whole``, a short document comes with all of its
+    passages, and its best one may be one that only the document search found.
     """
-    by_document: dict[str, dict[str, list[Candidate]]] = {}
+    hits = _hits(found)
+    lines = {
+        key: _line(current[key], hits.get(key, {}), whole=whole)
+        for key, _ in order
+        if current.get(key)
+    }
+    kept: dict[str, list[str]] = {key: [] for key in lines}
+    left = k
+    for turn in range(max((len(line) for line in lines.values()), default=0)):
+        for key, line in lines.items():
+            if left and turn < len(line):
+                kept[key].append(line[turn])
+                left -= 1
+    return [
+        Helping(
+            key,
+            score,
+            _taken(current[key], kept[key], whole=whole),
+            tuple(kept[key]),
+            {s: v for scores in hits.get(key, {}).values() for s, v in scores.items()},
+        )
+        for key, score in order
+        if kept.get(key)
+    ]
+
+
+def _hits(found: Sequence[Candidate]) -> dict[str, dict[str, dict[str, float]]]:
+    """Best score of every sentence hit, by document and passage."""
+    result: dict[str, dict[str, dict[str, float]]] = {}
     for candidate in found:
-        passages = by_document.setdefault(candidate.document_key, {})
-        passages.setdefault(candidate.passage_id, []).append(candidate)
-    result: list[Helping] = []
-    for key in order:
-        refs = current.get(key, ())
-        listed = {ref.id for ref in refs}
-        hit = [
-            _helping(passage_id, key, candidates)
-            for passage_id, candidates in by_document.get(key, {}).items()
-            if passage_id in listed
-        ]
-        result.extend(sorted(hit, key=lambda item: (-(item.score or 0.0), item.passage_id)))
-        if whole:
-            known = {item.passage_id for item in hit}
-            result.extend(Helping(ref.id, key, None, {}) for ref in refs if ref.id not in known)
+        passage = result.setdefault(candidate.document_key, {}).setdefault(candidate.passage_id, {})
+        for sentence_id in candidate.sentence_ids or (candidate.address_id,):
+            passage[sentence_id] = max(candidate.score, passage.get(sentence_id, candidate.score))
     return result
 
 
-def _helping(passage_id: str, key: str, candidates: Iterable[Candidate]) -> Helping:
-    scores: dict[str, float] = {}
-    best = float("-inf")
-    for candidate in candidates:
-        best = max(best, candidate.score)
-        for sentence_id in candidate.sentence_ids:
-            scores[sentence_id] = max(candidate.score, scores.get(sentence_id, float("-inf")))
-    return Helping(passage_id, key, best, scores)
+def _line(
+    refs: Sequence[PassageRef], hits: Mapping[str, Mapping[str, float]], *, whole: bool
+) -> list[str]:
+    """A document's passages, best first; one that nothing hit counts only for want of a hit."""
+    listed = [ref.id for ref in refs]
+    hit = [passage_id for passage_id in listed if passage_id in hits]
+    hit.sort(key=lambda passage_id: -max(hits[passage_id].values()))
+    return hit or (listed[:1] if whole else [])
+
+
+def _taken(refs: Sequence[PassageRef], kept: Sequence[str], *, whole: bool) -> tuple[str, ...]:
+    if whole and refs[-1].start <= READ_WHOLE:
+        return tuple(ref.id for ref in refs)
+    return tuple(ref.id for ref in refs if ref.id in set(kept))
+
+
+def smoothed(order: Sequence[str], scores: Mapping[str, float]) -> dict[str, float]:
+    """Each sentence's score with a share of its neighbours'; ``order`` is that of the text."""
+    own = [scores.get(sentence_id, 0.0) for sentence_id in order]
+    around = [0.0, *own, 0.0]
+    return {
+        sentence_id: own[i] + NEIGHBOUR * (around[i] + around[i + 2])
+        for i, sentence_id in enumerate(order)
+    }

@@ -6,22 +6,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from resin_es.model import (
-    Dropped,
-    EvidenceBuffer,
-    EvidencePassage,
-    EvidenceSentence,
-    token_count,
-)
+from resin_es.model import Dropped, EvidenceBuffer, EvidencePassage, token_count
 from resin_es.query.fence import SourcePassage
 from resin_es.query.nearness import Shape, repeats, shape
-from resin_es.query.ranking import Helping
+from resin_es.query.pieces import passage_of, rendered
+from resin_es.query.ranking import Helping, smoothed
 
 BUDGET, DUPLICATE, RANK, STALE = "budget", "duplicate", "rank", "stale"
 
 
 class HopHelpings(NamedTuple):
-    """A hop's passages, best first."""
+    """A hop's documents, best first."""
 
     hop: str
     helpings: Sequence[Helping]
@@ -34,17 +29,44 @@ def select(
     budget: int,
     near_duplicate: float,
 ) -> EvidenceBuffer:
-    """Fill the budget in turns: every hop's best passage before any hop's second.
+    """Fill the budget in turns: every hop's best document before any hop's second.
 
     In the first round each hop may take no more than its share of what is left, so that none
-    goes empty-handed; a passage that does not fit is cut at a sentence. After that round the
-    first passage that does not fit is cut and ends the buffer: nothing is skipped for a
+    goes empty-handed. What does not fit is cut at a sentence, the document's best sentences
+    first; after the first round such a cut ends the buffer: no document is skipped for a
     smaller one. A passage that says nothing that a kept one does not say gives way.
     """
     filling = _Filling(hops, sources, budget, near_duplicate)
     for turn in _turns(hops, sources):
         filling.take(turn)
     return filling.buffer()
+
+
+class _Turn(NamedTuple):
+    helping: Helping
+    first: bool
+    waiting: int
+    """Hops that still wait for their first helping, this one counted."""
+
+
+def _turns(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) -> Iterator[_Turn]:
+    """Helpings in the order of serving. A hop whose turn has come passes over what was served
+    to another hop already: it has that support, and takes its next one."""
+    lines = [[h for h in hop.helpings if any(p in sources for p in h.passages)] for hop in hops]
+    queues = [deque(line) for line in lines if line]
+    served: set[str] = set()
+    for index, queue in enumerate(queues):
+        item = queue.popleft()
+        served.update(item.passages)
+        yield _Turn(item, True, len(queues) - index)
+    while any(queues):
+        for queue in queues:
+            while queue and served.issuperset(queue[0].passages):
+                queue.popleft()
+            if queue:
+                item = queue.popleft()
+                served.update(item.passages)
+                yield _Turn(item, False, 1)
 
 
 class _Filling:
@@ -66,33 +88,41 @@ class _Filling:
         self.left, self.full = budget, False
 
     def take(self, turn: _Turn) -> None:
-        """Keep the helping, whole or cut, or note why not."""
-        item = turn.helping
-        if item.passage_id in self.kept or item.passage_id in self.reasons:
-            return
-        self.scores[item.passage_id] = item.score if item.score is not None else 0.0
-        reason = BUDGET if self.full else self._keep(turn)
-        if reason:
-            self.reasons[item.passage_id] = reason
+        """Keep the helping, whole or cut, and note what was left out and why."""
+        helping = turn.helping
+        fresh: list[SourcePassage] = []
+        for passage_id in helping.passages:
+            if passage_id not in self.sources or passage_id in self.kept | self.reasons:
+                continue
+            self.scores[passage_id] = helping.score
+            form = shape(self.sources[passage_id].passage.text)
+            if any(repeats(form, other, self.near) for other in self.shapes):
+                self.reasons[passage_id] = DUPLICATE
+            elif self.full:
+                self.reasons[passage_id] = BUDGET
+            else:
+                fresh.append(self.sources[passage_id])
+        if fresh:
+            self._keep(fresh, turn)
 
-    def _keep(self, turn: _Turn) -> str:
-        item, source = turn.helping, self.sources[turn.helping.passage_id]
-        form = shape(source.passage.text)
-        if any(repeats(form, other, self.near) for other in self.shapes):
-            return DUPLICATE
-        share = self.left // turn.waiting
-        piece = cut(source, item, share) or (cut(source, item, self.left) if turn.first else None)
-        if piece is None:
-            self.full = not turn.first
-            return BUDGET
-        passage = _passage(
-            source, piece, self.owners[item.passage_id], self.scores[item.passage_id]
-        )
-        self.kept[item.passage_id] = passage
-        self.shapes.append(form)
-        self.left -= passage.tokens
-        self.full = not passage.complete and not turn.first
-        return ""
+    def _keep(self, fresh: Sequence[SourcePassage], turn: _Turn) -> None:
+        pieces = cut(fresh, turn.helping.scores, self.left // turn.waiting)
+        if not pieces and turn.first:
+            pieces = cut(fresh, turn.helping.scores, self.left)
+        whole = 0
+        for source in fresh:
+            passage_id = source.passage.id
+            if passage_id not in pieces:
+                self.reasons[passage_id] = BUDGET
+                continue
+            passage = passage_of(
+                source, pieces[passage_id], self.owners[passage_id], turn.helping.score
+            )
+            self.kept[passage_id] = passage
+            self.shapes.append(shape(passage.text))
+            self.left -= passage.tokens
+            whole += passage.complete
+        self.full = not turn.first and whole < len(fresh)
 
     def buffer(self) -> EvidenceBuffer:
         dropped = tuple(
@@ -113,94 +143,36 @@ class _Filling:
         )
 
 
-class _Turn(NamedTuple):
-    helping: Helping
-    first: bool
-    waiting: int
-    """Hops that still wait for their first helping, this one counted."""
-
-
-def _turns(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) -> Iterator[_Turn]:
-    """Helpings in the order of serving. A hop whose turn has come passes over what another
-    hop was already served: it has that support, and takes its next one."""
-    lines = [[h for h in hop.helpings if h.passage_id in sources] for hop in hops]
-    queues = [deque(line) for line in lines if line]
-    served: set[str] = set()
-    for index, queue in enumerate(queues):
-        item = queue.popleft()
-        served.add(item.passage_id)
-        yield _Turn(item, True, len(queues) - index)
-    while any(queues):
-        for queue in queues:
-            while queue and queue[0].passage_id in served:
-                queue.popleft()
-            if queue:
-                item = queue.popleft()
-                served.add(item.passage_id)
-                yield _Turn(item, False, 1)
-
-
 def _owners(hops: Sequence[HopHelpings]) -> dict[str, tuple[str, ...]]:
+    """Which hops a passage serves, by id."""
     found: dict[str, list[str]] = {}
     for hop in hops:
         for item in hop.helpings:
-            names = found.setdefault(item.passage_id, [])
-            if hop.hop not in names:
-                names.append(hop.hop)
+            for passage_id in item.passages:
+                names = found.setdefault(passage_id, [])
+                if hop.hop not in names:
+                    names.append(hop.hop)
     return {passage_id: tuple(names) for passage_id, names in found.items()}
 
 
 def cut(
-    source: SourcePassage, helping: Helping, allowed: int
-) -> tuple[EvidenceSentence, ...] | None:
-    """The passage's sentences that fit into ``allowed`` tokens: all, or the contiguous run
-    that grows from the best one towards its better neighbour. None if not one fits."""
-    sentences = source.sentences
-    if _cost(source, 0, len(sentences) - 1) <= allowed:
-        return sentences
-    rank = [helping.sentences.get(s.id, float("-inf")) for s in sentences]
-    first = last = max(range(len(sentences)), key=lambda i: (rank[i], -i))
-    if _cost(source, first, last) > allowed:
-        return None
-    while True:
-        steps = [(first - 1, last), (first, last + 1)]
-        fitting = [
-            (a, b)
-            for a, b in steps
-            if a >= 0 and b < len(sentences) and _cost(source, a, b) <= allowed
-        ]
-        if not fitting:
-            return sentences[first : last + 1]
-        first, last = max(fitting, key=lambda step: rank[step[0] if step[0] < first else step[1]])
-
-
-def _cost(source: SourcePassage, first: int, last: int) -> int:
-    return token_count(_text(source, source.sentences[first], source.sentences[last]))
-
-
-def _text(source: SourcePassage, first: EvidenceSentence, last: EvidenceSentence) -> str:
-    return source.passage.text[first.start - source.start : last.end - source.start]
-
-
-def _passage(
-    source: SourcePassage,
-    piece: tuple[EvidenceSentence, ...],
-    hops: tuple[str, ...],
-    score: float,
-) -> EvidencePassage:
-    text = _text(source, piece[0], piece[-1])
-    entry = source.entry
-    return EvidencePassage(
-        passage_id=source.passage.id,
-        document_key=entry.key,
-        document_id=entry.external_id,
-        source=entry.source,
-        title=entry.title,
-        url=entry.url,
-        text=text,
-        sentences=piece,
-        tokens=token_count(text),
-        hops=hops,
-        score=score,
-        complete=len(piece) == len(source.sentences),
-    )
+    passages: Sequence[SourcePassage], scores: Mapping[str, float], allowed: int
+) -> dict[str, frozenset[int]]:
+    """Which sentences (positions, by passage id) of one document's passages fit into
+    ``allowed`` tokens: all of them, or the best ones, by their own score and their
+    neighbours'. Within the document a shorter sentence may still fill what a longer leaves."""
+    chosen = {p.passage.id: frozenset(range(len(p.sentences))) for p in passages}
+    if sum(token_count(p.passage.text) for p in passages) <= allowed:
+        return chosen
+    inside = [(p, i, s.id) for p in passages for i, s in enumerate(p.sentences)]
+    order = smoothed([sentence_id for _, _, sentence_id in inside], scores)
+    ranked = sorted(inside, key=lambda item: -order[item[2]])
+    picked: dict[str, frozenset[int]] = {}
+    costs: dict[str, int] = {}
+    for source, position, _ in ranked:
+        key = source.passage.id
+        trial = picked.get(key, frozenset()) | {position}
+        cost = token_count(rendered(source, trial))
+        if sum(costs.values()) - costs.get(key, 0) + cost <= allowed:
+            picked[key], costs[key] = trial, cost
+    return picked
