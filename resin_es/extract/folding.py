@@ -45,3 +45,24 @@ def fold_case(shaped: str) -> str:
     """Case folding that keeps NFKC."""
     folded = shaped.casefold()
     return folded if folded.isascii() else unicodedata.normalize("NFKC", folded)
+
+
+def locate(part: str, text: str) -> tuple[int, int] | None:
+    """Where ``part`` stands in ``text`` when both are folded: offsets in ``text`` itself, or
+    None. Characters are folded one by one, so a letter and its separate accent, which only
+    fold together, are not found."""
+    pieces: list[str] = []
+    origin: list[int] = []
+    for index, char in enumerate(text):
+        piece = " " if char.isspace() else fold_case(_shape(char))
+        if piece == " " and pieces and pieces[-1] == " ":
+            continue
+        pieces.append(piece)
+        origin.extend([index] * len(piece))
+    wanted = fold(part)
+    at = "".join(pieces).find(wanted) if wanted else -1
+    return None if at < 0 else (origin[at], origin[at + len(wanted) - 1] + 1)
+
+
+def _shape(char: str) -> str:
+    return unicodedata.normalize("NFKC", char.translate(_TABLE)).translate(_TABLE)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resin_es.extract.folding import fold, fold_case, fold_shape
+from resin_es.extract.folding import fold, fold_case, fold_shape, locate
 from resin_es.model import Claim, Rule, Sentence, UnitDraft
 from resin_es.model.unit import CausalEdge
 
@@ -25,6 +25,7 @@ FOREIGN_NAME = "foreign-name"
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
 _RUN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LONGEST_JOINTED = 40
 
@@ -50,6 +51,19 @@ def check(draft: UnitDraft, sentences: Sequence[Sentence], passage_text: str) ->
     if not _stands_in(quote, fold(_cited_text(cited, sentences, passage_text))):
         return QUOTE_NOT_FOUND
     return _foreign(fields, _source(passage_text))
+
+
+def verbatim(draft: UnitDraft, sentences: Sequence[Sentence], passage_text: str) -> str:
+    """The quote of a checked draft in the source's own characters: its dashes, quotation marks
+    and capitals (the reader's, where they cannot be traced)."""
+    by_id = {sentence.id: index for index, sentence in enumerate(sentences)}
+    cited = sorted({by_id[one] for one in draft.sentence_ids})
+    text = _cited_text(cited, sentences, passage_text)
+    quote = draft.quote.strip()
+    if quote in text:
+        return quote
+    span = locate(quote, text)
+    return text[span[0] : span[1]] if span else quote
 
 
 def _fields(claim: Claim) -> list[str]:
@@ -125,8 +139,14 @@ def _source(passage_text: str) -> _Source:
     return _Source(
         text=folded,
         words=frozenset(_RUN.findall(folded)),
-        numbers=frozenset(form for text in _DIGITS.findall(folded) for form in _forms(text)),
+        numbers=frozenset(form for text in _digits(folded) for form in _forms(text)),
     )
+
+
+def _digits(folded: str) -> list[str]:
+    """The numbers of a text; groups of three digits apart also as one (``1 000``)."""
+    grouped = [found.replace(" ", "") for found in _GROUPED.findall(folded)]
+    return [*_DIGITS.findall(folded), *grouped]
 
 
 def _forms(number: str) -> set[str]:

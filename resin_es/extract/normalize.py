@@ -70,9 +70,8 @@ def normalize(
         if held is not None:
             loser = draft if kept[key][0] is held[0] else held[1]
             rejects.append(UnitReject(reason=DUPLICATE, draft=loser.model_dump(mode="json")))
-    order = {sentence.id: index for index, sentence in enumerate(sentences)}
     units = tuple(
-        _unit(claim, draft, passage, order, document_key, document_version, reader)
+        _unit(claim, draft, passage, sentences, document_key, document_version, reader)
         for claim, draft in kept.values()
     )
     return units, tuple(rejects)
@@ -82,17 +81,18 @@ def _unit(
     claim: Claim,
     draft: UnitDraft,
     passage: Passage,
-    order: dict[str, int],
+    sentences: Sequence[Sentence],
     document_key: str,
     document_version: str,
     reader: ReaderIdentity,
 ) -> Unit:
-    cited = tuple(sorted(set(draft.sentence_ids), key=order.__getitem__))
+    named = set(draft.sentence_ids)
+    cited = tuple(sentence.id for sentence in sentences if sentence.id in named)
     return Unit(
         id=unit_id(document_key, passage.id, cited, claim),
         claim=claim,
         statement=statement(claim, passage),
-        quote=draft.quote.strip(),
+        quote=grounding.verbatim(draft, sentences, passage.text),
         sentence_ids=cited,
         passage_id=passage.id,
         document_key=document_key,

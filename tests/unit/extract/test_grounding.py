@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from resin_es.extract.folding import fold
-from resin_es.extract.grounding import check
+from resin_es.extract.folding import fold, locate
+from resin_es.extract.grounding import check, verbatim
 from resin_es.extract.sentences import split_sentences
 from resin_es.model import (
     CausalEdge,
@@ -24,7 +24,7 @@ from resin_es.model import (
 TEXT = (
     "Harbour Line (HL) costs $4.50 and carries 1,000 riders per day. "
     "Congestion on the A-12 raises its “ride time” by 0,5 to 2.0 %. "
-    "CKL-12 affects plants’ growth in Vila Marenta. "
+    "CKL-12 took 2\u00a0500 days and affects plants’ growth in Vila Marenta. "
     "公共汽车每天\n运行。"
 )
 SENTENCES = number_sentences("k", split_sentences(TEXT), TEXT)
@@ -79,6 +79,7 @@ def test_quotes(quote: str, cited: tuple[int, ...], expected: str | None) -> Non
         ("1000 riders", None),
         ("1,000", None),
         ("100", "foreign-number"),
+        ("2500", None),
         ("0.5 to 2", None),
         ("0.5-2.0%", None),
         ("0.5–3 %", "foreign-number"),
@@ -188,3 +189,27 @@ def test_folding_is_idempotent(text: str) -> None:
 )
 def test_folding(one: str, other: str) -> None:
     assert fold(one) == fold(other)
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("costs $4.50", "costs $4.50"),
+        ("COSTS   $4.50 ", "costs $4.50"),
+        ('its "ride time" by', "its “ride time” by"),
+        ("per day. Congestion", "per day. Congestion"),
+    ],
+)
+def test_a_quote_is_kept_in_the_words_of_the_source(quote: str, expected: str) -> None:
+    draft = UnitDraft(claim=fact(), quote=quote, sentence_ids=(SENTENCES[1].id, SENTENCES[0].id))
+    assert check(draft, SENTENCES, TEXT) is None
+    assert verbatim(draft, SENTENCES, TEXT) == expected
+
+
+@given(st.text(st.characters(), max_size=30), st.data())
+def test_what_is_located_folds_to_what_was_sought(text: str, data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, len(text)))
+    part = text[first : data.draw(st.integers(first, len(text)))]
+    span = locate(part, text)
+    if span is not None:
+        assert fold(part) in fold(text[span[0] : span[1]])
