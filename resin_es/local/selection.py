@@ -17,7 +17,7 @@ from resin_es.errors import JavaNotFound
 from resin_es.local.config import NodeFolders
 from resin_es.local.java import JavaRuntime, Search, candidates, choose, probe
 from resin_es.local.settings import LocalSettings
-from resin_es.local.versions import VERSIONS, Distribution
+from resin_es.local.versions import VERSIONS, Distribution, distribution
 
 
 @dataclass(frozen=True)
@@ -76,5 +76,6 @@ def select(settings: LocalSettings) -> Selection:
 def _choose(
     settings: LocalSettings, version: str | None, ask: Callable[[Path, str], JavaRuntime | str]
 ) -> tuple[Distribution, JavaRuntime]:
-    found = candidates(settings.java_home, settings.search_path, everywhere=version is not None)
-    return choose(version, Search(found, ask))
+    wanted = None if version is None else distribution(version)
+    found = candidates(settings.java_home, settings.search_path, wanted)
+    return choose(wanted, Search(found, ask))

@@ -25,6 +25,8 @@ class Distribution:
     max_java: int | None
     #: Java modules without which the server does not start.
     needs: frozenset[str] = frozenset()
+    #: Its Java is the one that comes as a Python package (when it is asked for by version).
+    packaged_java: bool = False
 
     @property
     def coordinates(self) -> str:
@@ -73,6 +75,7 @@ DISTRIBUTIONS: tuple[Distribution, ...] = (
         91_707_081,
         min_java=17,
         max_java=23,
+        packaged_java=True,
     ),
 )
 
