@@ -4,17 +4,17 @@ Both runtimes (``onnx``, ``sentence_transformers``) find the model here. The ord
 nothing is configured: a copy that the hub's client already has in its cache, the two packages
 named below, and last a download from the hub. So a start never waits for the network while a
 checked copy lies on the disk. Every file of a default copy is compared with a pinned sha256
-before it is loaded (docs/decisions/embedding-weights.md says where the pins come from); files
+before it is loaded (docs/decisions/0010-embedding-weights.md says where the pins come from); files
 that a setting names are the user's own and are taken as they are.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from resin_es.errors import ModelUnavailable
 
@@ -63,7 +63,7 @@ def onnx_files() -> tuple[Path, Path]:
 
     Raises ModelUnavailable where there is none, or where a file is not the pinned one.
     """
-    cached = _hub((HUB_ONNX, TOKENIZER), local=True)
+    cached = _cached_by_hub((HUB_ONNX, TOKENIZER))
     if cached is not None:
         return cached / HUB_ONNX, cached / TOKENIZER
     graph = package_file(ONNX_PACKAGE, "model.onnx")
@@ -78,7 +78,7 @@ def onnx_files_from_hub() -> tuple[Path, Path]:
 
     Raises ModelUnavailable.
     """
-    folder = _required(_hub((HUB_ONNX, TOKENIZER), local=False))
+    folder = _from_hub((HUB_ONNX, TOKENIZER))
     return folder / HUB_ONNX, folder / TOKENIZER
 
 
@@ -87,15 +87,19 @@ def torch_folder() -> Path:
 
     Raises ModelUnavailable where there is none, or where a file is not the pinned one.
     """
-    cached = _hub(TORCH_FILES, local=True)
+    cached = _cached_by_hub(TORCH_FILES)
     if cached is not None:
         return cached
     marker = package_file(TORCH_PACKAGE, "model/modules.json")
-    if marker is None:
-        return _required(_hub(TORCH_FILES, local=False))
-    for name in TORCH_FILES:
-        verified(marker.parent / name, HUB_PINS[name])
-    return marker.parent
+    return torch_folder_from_hub() if marker is None else _checked(marker.parent, TORCH_FILES)
+
+
+def torch_folder_from_hub() -> Path:
+    """Folder of the hub's own copy, downloaded where needed, its deciding files checked.
+
+    Raises ModelUnavailable.
+    """
+    return _from_hub(TORCH_FILES)
 
 
 def package_file(package: str, relative: str) -> Path | None:
@@ -151,47 +155,42 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _required(folder: Path | None) -> Path:
-    if folder is None:
+def _cached_by_hub(names: Sequence[str]) -> Path | None:
+    """The snapshot folder in the hub client's cache, its files checked, or None where it is not
+    complete. Found by the documented layout of that cache: importing the client takes longer
+    than loading the model."""
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+    model = "models--" + HUB_NAME.replace("/", "--")
+    folder = cache / model / "snapshots" / HUB_REVISION
+    return _checked(folder, names) if all((folder / name).is_file() for name in names) else None
+
+
+def _from_hub(names: Sequence[str]) -> Path:
+    """The snapshot folder with these files, downloaded where needed, checked."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
         raise ModelUnavailable(
             f"The weights of {MODEL_NAME} are not installed, and without the package "
             "huggingface_hub they cannot be fetched.",
             hint=HINT,
-        )
-    return folder
-
-
-def _hub(names: Sequence[str], *, local: bool) -> Path | None:
-    """The hub's snapshot folder with these files, checked. ``local`` looks only into the
-    client's cache. None where the client is not installed, or the cache is incomplete."""
+        ) from error
     try:
-        import huggingface_hub as hub
-    except ImportError:
-        return None
-    folder = _snapshot(hub, names, local)
-    if folder is None or not all((folder / name).is_file() for name in names):
-        return None
+        folder = Path(
+            snapshot_download(HUB_NAME, revision=HUB_REVISION, allow_patterns=list(names))
+        )
+    # By version, the client raises errors of its own, of its HTTP library, or OSError.
+    except Exception as error:
+        raise ModelUnavailable(
+            f"The weights of {MODEL_NAME} are not installed, and the hub did not give them: "
+            + " ".join(str(error).split()),
+            hint=HINT,
+        ) from error
+    return _checked(folder, names)
+
+
+def _checked(folder: Path, names: Sequence[str]) -> Path:
     for name in names:
         verified(folder / name, HUB_PINS[name])
     return folder
-
-
-def _snapshot(hub: Any, names: Sequence[str], local: bool) -> Path | None:
-    try:
-        return Path(
-            hub.snapshot_download(
-                HUB_NAME,
-                revision=HUB_REVISION,
-                allow_patterns=list(names),
-                local_files_only=local,
-            )
-        )
-    # The client raises its own errors, those of its HTTP library and OSError, by version.
-    except Exception as error:
-        if local:
-            return None
-        raise ModelUnavailable(
-            f"The weights of {MODEL_NAME} are not installed, and the hub did not give them: "
-            f"{error}",
-            hint=HINT,
-        ) from error

@@ -79,9 +79,16 @@ class SentenceTransformersEmbedder:
             raise ModelError(f"sentence-transformers failed: {error}") from error
         return out
 
+    def _folder(self) -> str | Path:
+        if self._source is None:
+            return minilm.torch_folder()
+        if str(self._source) == minilm.HUB_NAME:
+            return minilm.torch_folder_from_hub()
+        return self._source
+
     @cached_property
     def _model(self) -> Any:
-        source = str(minilm.torch_folder() if self._source is None else self._source)
+        source = str(self._folder())
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
@@ -89,9 +96,8 @@ class SentenceTransformersEmbedder:
                 "sentence-transformers is not installed.",
                 hint="Install it with: pip install 'resin-es[sentence-transformers]'",
             ) from error
-        revision = minilm.HUB_REVISION if source == minilm.HUB_NAME else None
         try:
-            return SentenceTransformer(source, device=self._device, revision=revision)
+            return SentenceTransformer(source, device=self._device)
         except Exception as error:
             raise ModelUnavailable(
                 f"sentence-transformers cannot load {source}: {error}", hint=minilm.HINT
