@@ -20,13 +20,20 @@ MAX_FILTERABLE = 1024
 Longer values could not be filtered on anyway (``ignore_above``)."""
 
 
-def filterable_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+MAX_DEPTH = 20
+"""``depth_limit`` of a ``flattened`` field; one level more rejects the whole record."""
+
+
+def filterable_metadata(metadata: Mapping[str, Any], depth: int = 1) -> dict[str, Any]:
     """The part of ``metadata`` that addresses carry for filtering: short scalars and lists of
-    such; nested objects flattened to dotted keys by Elasticsearch itself."""
+    such under short keys; nested objects flattened to dotted keys by Elasticsearch itself. A key
+    with a NUL, and anything nested too deep, would reject the record: the registry alone has it."""
     kept: dict[str, Any] = {}
     for key, value in metadata.items():
+        if len(key) > MAX_FILTERABLE or "\0" in key:
+            continue
         if isinstance(value, Mapping):
-            inner = filterable_metadata(value)
+            inner = filterable_metadata(value, depth + 1) if depth < MAX_DEPTH else {}
             if inner:
                 kept[key] = inner
         elif isinstance(value, list | tuple):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from resin_es.extract.statement import STATEMENT_VERSION
 from resin_es.model.base import Frozen
 
 VectorIndex = Literal["int8_hnsw", "hnsw", "int4_hnsw", "bbq_hnsw", "flat", "int8_flat", "bbq_flat"]
@@ -67,7 +68,7 @@ class StoreSettings(Frozen):
     prefix: str = Field(default="resin", pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=120)
     language: Language = "english"
     vector_index: VectorIndex = "int8_hnsw"
-    statement_version: str = "1"
+    statement_version: str = STATEMENT_VERSION
     bulk_bytes: int = Field(default=5_000_000, ge=1_000)
     bulk_items: int = Field(default=1_000, ge=1)
     retries: int = Field(default=5, ge=0)

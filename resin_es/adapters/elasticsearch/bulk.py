@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,14 @@ RETRIED = frozenset({429, 502, 503})
 """Statuses that say "later": the item itself is fine."""
 
 Action = Mapping[str, Any]
+Item = Mapping[str, Any]
 
 
 @dataclass
 class Outcome:
     """What became of each action, in order: its item as Elasticsearch answered it."""
 
-    items: list[Mapping[str, Any]] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     retries: int = 0
 
 
@@ -40,38 +42,38 @@ def bulk(
     settings: StoreSettings,
     doing: str,
     *,
+    require_alias: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Outcome:
     """Send ``actions``; items are answered one by one, none raises for its own sake.
 
+    ``require_alias`` keeps a write to a missing alias from making an index of that name.
     Raises the StoreError of a request that failed as a whole (unreachable, refused …).
     """
     outcome = Outcome()
     source = iter(actions)
     while batch := list(islice(source, settings.bulk_items)):
-        items, retries = _batch(client, batch, settings, doing, sleep)
+        send = partial(_send, client, settings=settings, doing=doing, require_alias=require_alias)
+        items, retries = _batch(send, batch, settings, sleep)
         outcome.items += items
         outcome.retries += retries
     return outcome
 
 
 def _batch(
-    client: Elasticsearch,
+    send: Callable[[Sequence[Action]], Iterable[Item]],
     actions: Sequence[Action],
     settings: StoreSettings,
-    doing: str,
     sleep: Callable[[float], None],
-) -> tuple[list[Mapping[str, Any]], int]:
-    answers: dict[int, Mapping[str, Any]] = {}
+) -> tuple[list[Item], int]:
+    answers: dict[int, Item] = {}
     pending = list(range(len(actions)))
     retries = 0
     for attempt in range(settings.retries + 1):
         if attempt:
             sleep(pause(attempt, settings))
             retries += len(pending)
-        for position, item in zip(
-            pending, _send(client, [actions[i] for i in pending], settings, doing), strict=True
-        ):
+        for position, item in zip(pending, send([actions[i] for i in pending]), strict=True):
             answers[position] = item
         pending = [i for i in pending if answers[i].get("status") in RETRIED]
         if not pending:
@@ -83,12 +85,16 @@ def pause(attempt: int, settings: StoreSettings) -> float:
     """Seconds before try ``attempt`` (from 1): exponential, capped, with full-width jitter, so
     that writers which were turned down together do not come back together."""
     ceiling = min(settings.max_backoff, settings.backoff * 2 ** (attempt - 1))
-    return ceiling * random.uniform(0.5, 1.0)
+    return float(ceiling * random.uniform(0.5, 1.0))
 
 
 def _send(
-    client: Elasticsearch, actions: Sequence[Action], settings: StoreSettings, doing: str
-) -> Iterable[Mapping[str, Any]]:
+    client: Elasticsearch,
+    actions: Sequence[Action],
+    settings: StoreSettings,
+    doing: str,
+    require_alias: bool,
+) -> Iterable[Item]:
     with translated(doing, client):
         answered = helpers.streaming_bulk(
             client,
@@ -97,7 +103,7 @@ def _send(
             max_chunk_bytes=settings.bulk_bytes,
             raise_on_error=False,
             raise_on_exception=False,
-            require_alias=True,
+            require_alias=require_alias,
         )
         for _, told in answered:
             (item,) = told.values()

@@ -153,9 +153,14 @@ def translated(doing: str, client: Elasticsearch | None = None) -> Iterator[None
 
 
 def item_reason(item: Mapping[str, Any]) -> str:
-    """Reason of a failed bulk item: its error's type and reason, without ids or values that
-    would make every reason a different one."""
+    """Reason of a failed bulk item: its error's type and innermost reason, without the item's
+    id and position, which would make every reason a different one."""
     error = item.get("error")
     if not isinstance(error, Mapping):
         return _short(str(error or f"status {item.get('status')}"))
-    return _short(f"{error.get('type')}: {reason({'error': error})}")
+    innermost = error
+    while isinstance(innermost.get("caused_by"), Mapping):
+        innermost = innermost["caused_by"]
+    told = re.sub(r"^\[\d+:\d+\] | in document with id '[^']*'", "", str(innermost.get("reason")))
+    told = told.replace(f"[{item.get('_id')}]: ", "")
+    return _short(f"{error.get('type')}: {told}")

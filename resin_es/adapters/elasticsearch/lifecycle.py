@@ -226,6 +226,8 @@ def _delete_role(client: Elasticsearch, names: Names) -> str:
             if told.get(role, {}).get("metadata", {}) != on_cluster.OURS:
                 return ""
             client.security.delete_role(name=role)
-    except (StoreRefused, StoreRejected):
-        return NOT_ALLOWED
+    except StoreRefused:
+        return f"{role}: {NOT_ALLOWED}"
+    except StoreRejected:  # a cluster without security has no roles at all
+        return ""
     return f"{role} deleted"

@@ -148,7 +148,7 @@ class ElasticsearchStore:
             }
             for ref in self.records(keys)
         )
-        done = report(self._bulk(actions, doing), doing, ignore=frozenset({_GONE}))
+        done = report(self._bulk(actions, doing, by_alias=False), doing, ignore=frozenset({_GONE}))
         self._refresh(EVIDENCE_FAMILIES)
         return done
 
@@ -176,7 +176,7 @@ class ElasticsearchStore:
             }
             for ref in stale
         )
-        outcome = self._bulk(actions, doing)
+        outcome = self._bulk(actions, doing, by_alias=False)
         # A conflict is a record that was rewritten, or deleted by somebody else: both are right.
         return report(outcome, doing, ignore=frozenset({_CONFLICT, _GONE})).written
 
@@ -288,8 +288,8 @@ class ElasticsearchStore:
 
     # -- inner parts
 
-    def _bulk(self, actions: Iterable[Action], doing: str) -> Outcome:
-        outcome = bulk(self.client, actions, self.settings, doing)
+    def _bulk(self, actions: Iterable[Action], doing: str, *, by_alias: bool = True) -> Outcome:
+        outcome = bulk(self.client, actions, self.settings, doing, require_alias=by_alias)
         for item in outcome.items:
             if item["status"] == _GONE and error_type(item) == "index_not_found_exception":
                 raise not_installed(item_reason(item))
