@@ -142,6 +142,25 @@ def test_unknown_language_falls_back() -> None:
     assert split("One is here. Two is there.", "zz") == ["One is here.", "Two is there."]
 
 
+def test_a_no_break_space_before_a_stop() -> None:
+    """sentencex 1.0.32 panics on it after a single capital."""
+    assert split("It has vitamin A\u00a0. It helps.") == ["It has vitamin A\u00a0.", "It helps."]
+
+
+def test_a_panic_of_the_library_costs_boundaries_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    panic = type("PanicException", (BaseException,), {})
+
+    def fail(language: str, text: str) -> None:
+        raise panic
+
+    monkeypatch.setattr("sentencex.get_sentence_boundaries", fail)
+    text = "The ferry leaves the harbour at noon and comes back in the evening. " * 6
+    assert len(split(text)) == 6
+    monkeypatch.setattr("sentencex.get_sentence_boundaries", lambda language, text: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        split(text)
+
+
 def test_equal_sentences_have_their_own_ids() -> None:
     document = Document(source="s", external_id="1", text="Yes. It is. Yes.", access=())
     sentences = sentences_of(document)
