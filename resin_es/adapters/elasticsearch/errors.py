@@ -60,7 +60,8 @@ def reason(body: object) -> str:
 
 
 def _short(text: str) -> str:
-    text = re.sub(r"\s+", " ", text).strip()
+    # What follows is a piece of the request, which may be a document.
+    text = re.sub(r"\s+", " ", text.partition("[Source:")[0]).removesuffix(" at ").strip()
     return text if len(text) <= MAX_REASON else f"{text[: MAX_REASON - 1]}…"
 
 
