@@ -57,8 +57,8 @@ def runtimes() -> dict[str, Callable[[Sequence[str]], object]]:
         "onnx, batches of 4096 tokens": OnnxEmbedder(max_tokens_per_batch=4096).embed,
         "onnx, warm cache": Cached(OnnxEmbedder()).embed,
         "sentence-transformers, default": SentenceTransformersEmbedder(device="cpu").embed,
-        "sentence-transformers, batches of 2048 tokens": SentenceTransformersEmbedder(
-            device="cpu", max_tokens_per_batch=2048
+        "sentence-transformers, batches of 512 tokens": SentenceTransformersEmbedder(
+            device="cpu", max_tokens_per_batch=512
         ).embed,
     }
 

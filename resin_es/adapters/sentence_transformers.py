@@ -35,7 +35,7 @@ class SentenceTransformersEmbedder:
         self,
         model: str | Path | None = None,
         device: str | None = None,
-        max_tokens_per_batch: int = 512,
+        max_tokens_per_batch: int = 2048,
         name: str = "",
     ) -> None:
         self._source = model

@@ -82,7 +82,7 @@ def test_what_the_hub_sends_is_checked_too(nowhere: Path, monkeypatch: pytest.Mo
         return str(fill(nowhere / "got", [minilm.HUB_ONNX, minilm.TOKENIZER], sent))
 
     hub = SimpleNamespace(snapshot_download=download)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     sent = CONTENT
     assert minilm.onnx_files()[0] == nowhere / "got/onnx/model.onnx"
     assert asked[0]["name"] == "sentence-transformers/all-MiniLM-L6-v2"
@@ -97,7 +97,7 @@ def test_nothing_anywhere_names_the_command(nowhere: Path, monkeypatch: pytest.M
         raise OSError("no route")
 
     for hub in (None, SimpleNamespace(snapshot_download=download)):
-        monkeypatch.setitem(sys.modules, "huggingface_hub", hub)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
         for find in (minilm.onnx_files, minilm.torch_folder, minilm.torch_folder_from_hub):
             with pytest.raises(ModelUnavailable) as caught:
                 find()

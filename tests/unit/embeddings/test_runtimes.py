@@ -37,7 +37,7 @@ def test_the_mean_leaves_padding_out() -> None:
     states = np.array([[[3, 0], [0, 3], [90, 9]], [[5, 0], [90, 9], [90, 9]]], dtype=np.float32)
     mask = np.array([[1, 1, 0], [1, 0, 0]], dtype=np.int64)
     half = 2**-0.5
-    assert np.allclose(pooled(states, mask), [[half, half], [1, 0]])
+    assert np.allclose(pooled(states, mask), np.array([[half, half], [1, 0]]))
 
 
 def test_a_graph_that_pools_is_only_normalised() -> None:
@@ -165,7 +165,7 @@ class Transformer:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = SimpleNamespace(SentenceTransformer=Transformer)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
 
 
 @pytest.mark.usefixtures("library")
