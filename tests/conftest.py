@@ -107,10 +107,12 @@ def delete_below(es: Elasticsearch, prefix: str) -> None:
     """
     if indices := list(es.indices.get(index=f"{prefix}*", expand_wildcards="all")):
         es.indices.delete(index=indices)
-    found = es.indices.get_index_template(name=f"{prefix}*")["index_templates"]
-    for template in found:
+    lenient = es.options(ignore_status=404)  # a pattern that matches no template is a 404
+    found = lenient.indices.get_index_template(name=f"{prefix}*").body
+    for template in found.get("index_templates", ()):
         es.indices.delete_index_template(name=template["name"])
-    for part in es.cluster.get_component_template(name=f"{prefix}*")["component_templates"]:
+    parts = lenient.cluster.get_component_template(name=f"{prefix}*").body
+    for part in parts.get("component_templates", ()):
         es.cluster.delete_component_template(name=part["name"])
 
 

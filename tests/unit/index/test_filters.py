@@ -143,7 +143,7 @@ def test_every_listed_field_is_taken() -> None:
 )
 def test_what_cannot_match_is_refused(options: dict[str, list[str]], message: str) -> None:
     with pytest.raises(FilterError, match=message) as told:
-        make_filters(**options)  # type: ignore[arg-type]
+        make_filters(**options)
     assert told.value.exit_code == 2
 
 
