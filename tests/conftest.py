@@ -4,8 +4,9 @@ A service or data set that is missing skips its tests on a laptop and fails them
 set), so that a green CI never means that nothing was looked at.
 
 Environment: ``RESIN_TEST_ES_URL`` (a node that runs already), else ``RESIN_TEST_ES_VERSION``
-(the version of the temporary node; default: what this machine's Java runs), and
-``RESIN_SHARED_DATA`` (folder of the data sets; default: ``../shared`` beside the repository).
+(the version of the temporary node; default: what this machine's Java runs);
+``RESIN_SHARED_DATA`` (folder of the data sets; default: ``../shared`` beside the repository);
+``RESIN_TEST_CLIENT`` (major version that the Elasticsearch client has to have).
 """
 
 from __future__ import annotations
@@ -86,8 +87,10 @@ def es_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def es(es_url: str) -> Iterator[Elasticsearch]:
     """A raw client on the node, for looking behind the product's back."""
-    from elasticsearch import Elasticsearch
+    from elasticsearch import Elasticsearch, __version__
 
+    wanted = os.environ.get("RESIN_TEST_CLIENT")
+    assert wanted in (None, str(__version__[0])), f"client {__version__} is not the one to test"
     with Elasticsearch(es_url, request_timeout=60) as client:
         yield client
 
