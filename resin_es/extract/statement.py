@@ -18,7 +18,10 @@ STATEMENT_VERSION = "1"
 """Part of the index's identity: raise it whenever the same claim would read differently."""
 
 _WORDS = re.compile(r"[^\W_]+")
-_NEGATED = frozenset("not no never cannot without neither nor none n't nobody nothing".split())
+_NEGATED = frozenset(
+    """not no never cannot without neither nor none nobody nothing fail fails failed failing
+    unable lack lacks lacked hardly""".split()
+)
 _HELPERS = frozenset("is are was were has have had can may must will would should could".split())
 _CONDITIONAL = frozenset(
     """if when whenever unless while where provided once after before during until without in
@@ -45,7 +48,10 @@ _MODALS: dict[Modality, tuple[str, frozenset[str]]] = {
     ),
     Modality.PLANNED: (
         "will",
-        frozenset("will shall planned plan plans scheduled going intended due".split()),
+        frozenset(
+            """will shall planned plan plans scheduled going intended intend intends due aim aims
+            aimed seek seeks sought propose proposes proposed""".split()
+        ),
     ),
 }
 
@@ -137,11 +143,12 @@ def _conditional(condition: str) -> str:
 
 
 def _joined(*parts: str) -> str:
-    """The parts in a row; a word that ends one and begins the next stands once."""
+    """The parts in a row. A word that ends one and begins the next stands once, in whatever
+    inflection: "enhances" and "enhanced skills" make "enhances skills"."""
     kept: list[str] = []
     for part in filter(None, parts):
         words = part.split()
-        if kept and len(words) > 1 and fold(kept[-1]) == fold(words[0]):
+        if kept and len(words) > 1 and lemma(fold(kept[-1])) == lemma(fold(words[0])):
             words = words[1:]
         kept.extend(words)
     return " ".join(kept)

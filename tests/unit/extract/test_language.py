@@ -17,6 +17,7 @@ from resin_es.extract.language import UNDETERMINED, detect_language
         ("THE FERRY DOES NOT SAIL", "en"),
         ("Harbour Line runs from Quay to Hill.", "en"),
         ("Dona Ana Ferreira is the head of the Novo Moinho depot in Vila Marenta.", "en"),
+        ("Dona Ana Ferreira was from Novo Moinho and Vila Marenta.", "en"),
         ("Die Fähre fährt im Winter nicht, wenn der Hafen zugefroren ist.", "de"),
         ("O ônibus da linha sete não para aqui aos domingos e feriados.", "pt"),
         ("Xe buýt chạy mỗi ngày từ sáu giờ sáng đến mười giờ đêm.", "vi"),

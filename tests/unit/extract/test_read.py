@@ -159,6 +159,14 @@ def test_a_reader_that_is_down_is_not_asked_for_ever() -> None:
     assert reader.unit_calls < 40
 
 
+def test_a_reader_that_fails_now_and_then_is_asked_on() -> None:
+    reader = ScriptedReader(
+        passages=one_passage_per(1), units=failing_on("of the anchor", ModelError("no"))
+    )
+    reading = read_document(document(PARTS[:2] * 20), reader)
+    assert len(reading.failures) == len(reading.new_units) == 20
+
+
 def test_a_missing_model_stops_everything() -> None:
     with pytest.raises(ModelUnavailable):
         read_document(document(), ScriptedReader(units=failing_on("The", ModelUnavailable("no"))))
