@@ -119,48 +119,58 @@ def _prepare(document: Document, previous: Previous, reader: Reader) -> _Work:
     return _Work(document, language, told is not None, sentences, drafting, tuple(fresh))
 
 
-def _finish(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Reader) -> Reading:
-    """Normalise what the reader said about one document, and sum up."""
-    document, drafting = work.document, work.drafting
-    units: list[Unit] = []
-    rejected: Counter[str] = Counter()
-    failures = list(drafting.failures)
-    failed = _ids(drafting, State.FAILED)
-    if not work.readable and (unread := len(_ids(drafting, State.NEW))):
-        rejected[f"language:{work.language}"] = unread
+class _Units(NamedTuple):
+    """What came out of a document's passages."""
+
+    units: list[Unit]
+    rejected: Counter[str]
+    failures: dict[str, StageError]
+    """By passage id."""
+
+
+def _units(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Reader) -> _Units:
+    """Normalise what the reader said about one document."""
+    found = _Units([], Counter(), {})
     for item, outcome in zip(work.inputs, outcomes, strict=True):
         if isinstance(outcome, StageError):
-            failures.append(outcome)
-            failed.add(item.passage.id)
+            found.failures[item.passage.id] = outcome
             continue
-        found, rejects = normalize(
+        units, rejects = normalize(
             outcome.drafts,
             item.passage,
             item.sentences,
-            document.key,
-            document.version,
+            work.document.key,
+            work.document.version,
             reader.identity,
-            document.title,
+            work.document.title,
         )
-        units.extend(found)
-        rejected.update(reject.reason for reject in (*outcome.rejects, *rejects))
+        found.units.extend(units)
+        found.rejected.update(reject.reason for reject in (*outcome.rejects, *rejects))
+    if not work.readable and (unread := len(_ids(work.drafting, State.NEW))):
+        found.rejected[f"language:{work.language}"] = unread
+    return found
+
+
+def _finish(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Reader) -> Reading:
+    found = _units(work, outcomes, reader)
+    failed = _ids(work.drafting, State.FAILED) | set(found.failures)
     readings = [outcome for outcome in outcomes if isinstance(outcome, UnitReading)]
     return Reading(
-        document_key=document.key,
-        document_version=document.version,
+        document_key=work.document.key,
+        document_version=work.document.version,
         language=work.language,
         sentences=work.sentences,
-        passages=drafting.passages,
+        passages=work.drafting.passages,
         refs=_refs(work, failed),
-        kept_passage_ids=frozenset(_ids(drafting, State.KEPT)),
+        kept_passage_ids=frozenset(_ids(work.drafting, State.KEPT)),
         failed_passage_ids=frozenset(failed),
-        new_units=tuple(units),
-        rejected=dict(sorted(rejected.items())),
-        failures=tuple(failures),
+        new_units=tuple(found.units),
+        rejected=dict(sorted(found.rejected.items())),
+        failures=(*work.drafting.failures, *found.failures.values()),
         read_passages=len(work.inputs),
         read_sentences=sum(len(item.sentences) for item in work.inputs),
         unread_language=not work.readable,
-        repairs=drafting.repairs,
+        repairs=work.drafting.repairs,
         tokens=sum(reading.tokens for reading in readings),
         cost=sum(reading.cost for reading in readings),
     )

@@ -17,8 +17,8 @@ def passage(main_entity: str = "") -> Passage:
     )  # fmt: skip
 
 
-def claim(kind: type[Claim], **fields: object) -> Claim:  # type: ignore[valid-type]
-    return kind.model_validate(fields)  # type: ignore[attr-defined, no-any-return]
+def claim(kind: type[Claim], **fields: object) -> Claim:
+    return kind.model_validate(fields)
 
 
 FACT = {"subject": "Harbour Line", "surface_predicate": "costs", "object": "$4"}
@@ -78,7 +78,7 @@ RULE = {"subject": "Harbour Line", "conditions": ("it snows",), "conclusion": "b
          "If it snows, not Harbour Line stops."),
     ],
 )  # fmt: skip
-def test_statement(kind: type[Claim], fields: dict[str, object], main: str, expected: str) -> None:  # type: ignore[valid-type]
+def test_statement(kind: type[Claim], fields: dict[str, object], main: str, expected: str) -> None:
     assert statement(claim(kind, **fields), passage(main)) == expected
 
 
