@@ -69,7 +69,7 @@ def down(settings: LocalSettings, progress: Progress | None = None) -> bool:
         running = _find(settings)
         if running is None:
             return False
-        process.stop(running, settings.data_dir)
+        process.stop(running)
         _folders(settings, running.version).pid_file.unlink(missing_ok=True)
         return True
 

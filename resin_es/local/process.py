@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -25,6 +24,8 @@ from resin_es.local.account import Account
 _OPTION = "-Dresin.es.node="
 #: Seconds for an orderly end before the process is killed.
 _GRACE_S = 30.0
+#: Seconds for the end of a killed process.
+_KILL_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -82,24 +83,51 @@ def alive(node: RunningNode, data_dir: Path) -> bool:
     return False
 
 
-def stop(node: RunningNode, data_dir: Path, *, grace_s: float = _GRACE_S) -> None:
+def stop(node: RunningNode, *, grace_s: float = _GRACE_S) -> None:
     """End the node: asked first, killed after ``grace_s``. LocalNodeError if it may not be."""
-    for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
-        try:
-            os.kill(node.pid, number)
-        except ProcessLookupError:
-            return
-        except PermissionError as error:
-            raise LocalNodeError(
-                f"The local node (pid {node.pid}) belongs to another user.",
-                hint="Stop it as the user (or root) who started it.",
-            ) from error
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            if not alive(node, data_dir):
-                return
-            time.sleep(0.05)
-    raise LocalNodeError(f"The local node (pid {node.pid}) does not end, not even when killed.")
+    try:
+        victim = psutil.Process(node.pid)
+        victim.terminate()
+        if not _wait_gone([victim], grace_s):
+            victim.kill()
+            if not _wait_gone([victim], _KILL_S):
+                raise LocalNodeError(
+                    f"The local node (pid {node.pid}) does not end, not even when killed."
+                )
+    except psutil.NoSuchProcess:
+        return
+    except psutil.AccessDenied as error:
+        raise LocalNodeError(
+            f"The local node (pid {node.pid}) belongs to another user.",
+            hint="Stop it as the user (or root) who started it.",
+        ) from error
+
+
+def _wait_gone(processes: Sequence[psutil.Process], patience_s: float) -> bool:
+    """Whether all have ended in time, so that their ports and locks are free."""
+    deadline = time.monotonic() + patience_s
+    while not all(_gone(each) for each in processes):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _gone(each: psutil.Process) -> bool:
+    """A zombie is gone: where nobody collects orphans (containers), it stays listed for ever."""
+    with suppress(psutil.NoSuchProcess):
+        return not each.is_running() or each.status() == psutil.STATUS_ZOMBIE
+    return True
+
+
+def _session(leader: int) -> list[psutil.Process]:
+    """The processes of the session that ``leader`` began."""
+    found = []
+    for each in psutil.process_iter():
+        with suppress(OSError):
+            if os.getsid(each.pid) == leader:
+                found.append(each)
+    return found
 
 
 class Launch:
@@ -134,10 +162,14 @@ class Launch:
         return self._process.poll()
 
     def abort(self) -> None:
-        """Kill the launcher and whatever it has started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        """Kill the launcher and whatever it has started, and wait for their end."""
+        members = _session(self._process.pid)
+        for each in members:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_KILL_S)
+        _wait_gone(members, _KILL_S)
 
     def release(self) -> None:
         """Let the launcher end by itself; the node lives on."""
