@@ -10,6 +10,7 @@ from resin_es.adapters.elasticsearch.errors import (
     error_type,
     item_reason,
     not_installed,
+    refused,
     translated,
 )
 from resin_es.index.names import Names
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MGET_DOCS = 1_000
 """Ids in one ``_mget``."""
 
-CONFLICT, GONE = 409, 404
+CONFLICT, GONE, FORBIDDEN = 409, 404, 403
 
 
 class StoreBase:
@@ -38,6 +39,8 @@ class StoreBase:
         for item in outcome.items:
             if item["status"] == GONE and error_type(item) == "index_not_found_exception":
                 raise not_installed(item_reason(item))
+            if item["status"] == FORBIDDEN:
+                raise refused(doing, item_reason(item))
         return outcome
 
     def _refresh(self, families: Iterable[str]) -> None:

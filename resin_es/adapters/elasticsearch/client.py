@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from elasticsearch import AuthenticationException
 from pydantic import Field, SecretStr
 
 from resin_es.adapters.elasticsearch.errors import translated
@@ -138,7 +139,8 @@ def server_info(client: Elasticsearch) -> ServerInfo:
     """Version and flavour (``serverless`` or ``default``), by ``GET /`` or, where that is not
     served or not allowed, by the nodes API.
 
-    Raises StoreUnavailable, StoreTimeout, ClientTooNew: what no other call would get past.
+    Raises StoreUnavailable, StoreTimeout, ClientTooNew, and StoreRefused for credentials that are
+    not accepted: what no other call would get past.
     """
     try:
         with translated("asking for the version", client):
@@ -149,7 +151,9 @@ def server_info(client: Elasticsearch) -> ServerInfo:
             flavor=str(version.get("build_flavor", "")),
             cluster=str(told.get("cluster_name", "")),
         )
-    except (StoreRejected, StoreRefused):
+    except (StoreRejected, StoreRefused) as error:
+        if isinstance(error.__cause__, AuthenticationException):
+            raise
         return _by_nodes(client)
 
 

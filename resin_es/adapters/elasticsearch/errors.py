@@ -108,10 +108,7 @@ def _api_error(error: ApiError, doing: str, at: str) -> StoreError:
             hint="Check RESIN_ES_API_KEY, or user and password.",
         )
     if isinstance(error, AuthorizationException):
-        return StoreRefused(
-            f"Elasticsearch{at} refused {doing}: {told}.",
-            hint="`resin-es install --print-role` shows the privileges that are needed.",
-        )
+        return refused(doing, told, at)
     if isinstance(error, NotFoundError) and kind == "index_not_found_exception":
         return not_installed(told)
     if isinstance(error, ConflictError):
@@ -122,6 +119,14 @@ def _api_error(error: ApiError, doing: str, at: str) -> StoreError:
         return StoreUnavailable(f"Elasticsearch{at} cannot serve {doing} now: {told}.")
     return StoreRejected(
         f"Elasticsearch{at} rejected {doing} ({error.status_code}): {told}.", reasons={told: 1}
+    )
+
+
+def refused(doing: str, told: str, at: str = "") -> StoreRefused:
+    """A privilege is missing."""
+    return StoreRefused(
+        f"Elasticsearch{at} refused {doing}: {told}.",
+        hint="`resin-es install --print-role` shows the privileges that are needed.",
     )
 
 

@@ -9,6 +9,7 @@ from resin_es.adapters.elasticsearch.errors import (
     error_type,
     not_installed,
     reason,
+    refused,
     translated,
 )
 from resin_es.errors import IndexMismatch, StoreRejected
@@ -52,4 +53,6 @@ def _refuse(answer: Doc, doing: str) -> None:
             f"alias {answer.get('_index')!r} leads to several indices: {told}.",
             hint="Leave it on one: `resin-es doctor` lists them.",
         )
+    if error_type(answer) == "security_exception":
+        raise refused(doing, told)
     raise StoreRejected(f"{doing}: {told}.", reasons={told: 1})

@@ -10,9 +10,10 @@ from resin_es.adapters.elasticsearch.errors import (
     error_type,
     not_installed,
     reason,
+    refused,
     translated,
 )
-from resin_es.errors import StoreError, StoreRefused, StoreRejected, StoreTimeout, StoreUnavailable
+from resin_es.errors import StoreError, StoreRejected, StoreTimeout, StoreUnavailable
 from resin_es.ports import SearchHit, SearchResponse
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _failed(answer: Body, label: str) -> StoreError:
     if kind == "media_type_header_exception":
         return client_too_new(told)
     if status in (401, 403):
-        return StoreRefused(f"{label}: refused: {told}.")
+        return refused(label, told)
     if status in (408, 504):
         return StoreTimeout(f"{label}: {told}.")
     if status in (429, 502, 503):
