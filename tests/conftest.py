@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 
-from resin_es.errors import LocalNodeError
+from resin_es.errors import DownloadError, JavaNotFound
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -79,7 +79,7 @@ def es_url() -> Iterator[str]:
             node = stack.enter_context(
                 temporary_node(version=os.environ.get("RESIN_TEST_ES_VERSION"))
             )
-        except LocalNodeError as error:
+        except (DownloadError, JavaNotFound) as error:
             missing(f"an Elasticsearch node: {error}")
         yield node.url
 
