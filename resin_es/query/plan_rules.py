@@ -229,15 +229,25 @@ def _is_side(text: str) -> bool:
 
 
 def _parallel(left: str, right: str, question: str, only_named: bool) -> bool:
-    """Two sides look alike: both are named, or both are not and each is short."""
+    """Two sides look alike: both are named, or both are not, each is short, and the question
+    weighs them (``a passenger or a guest`` alone weighs nothing)."""
     if any(fold(part) in GENERIC for part in (left, right)):
         return False
     named = [text[:1].isupper() or text[:1].isdigit() for text in (left, right)]
     if all(named) or only_named:
         return all(named)
-    if any(named):
-        return fold(left) in fold(question) and len(words(left)) + len(words(right)) <= 4
-    return max(len(words(left)), len(words(right))) <= 3
+    if not _WEIGHS.search(question):
+        return False
+    length = len(words(left)) + len(words(right))
+    return length <= 4 if any(named) else max(len(words(left)), len(words(right))) <= 3
+
+
+_WEIGHS = re.compile(
+    r"^\W*(?:should|which|who|is|are|does|do)\b|\b(?:better|worse|best|faster|cheaper|versus|vs|"
+    r"differ\w*|compar\w*|prefer|slower|longer|shorter|larger|bigger|smaller|older|younger|"
+    r"earlier|later|higher|lower|closer|safer|quicker|easier)\b",
+    re.I,
+)
 
 
 # ---------------------------------------------------------------- chains
@@ -274,7 +284,7 @@ def _is_link(match: re.Match[str]) -> bool:
     head = fold(match.group("head"))
     if head in STOPWORDS or head in {"extent", "way", "fact", "evidence", "time", "case"}:
         return False
-    if match.group("head")[:1].isupper() or match.group("np")[4:5].isupper():
+    if match.group("head")[:1].isupper():
         return False  # a name says already who it is
     groups = match.groupdict()
     inner = groups.get("clause") or groups.get("rest") or ""

@@ -29,12 +29,12 @@ def select(
     budget: int,
     near_duplicate: float,
 ) -> EvidenceBuffer:
-    """Fill the budget in turns: every hop's best document before any hop's second.
+    """Fill the budget in turns. First every hop's best passage, each within its share of what
+    is left, so that none goes empty-handed; then document after document, the hops in turns.
 
-    In the first round each hop may take no more than its share of what is left, so that none
-    goes empty-handed. What does not fit is cut at a sentence, the document's best sentences
-    first; after the first round such a cut ends the buffer: no document is skipped for a
-    smaller one. A passage that says nothing that a kept one does not say gives way.
+    What does not fit is cut at a sentence, the document's best sentences first; such a cut
+    after the first round ends the buffer: no document is skipped for a smaller one. A passage
+    that says nothing that a kept one does not say gives way.
     """
     filling = _Filling(hops, sources, budget, near_duplicate)
     for turn in _turns(hops, sources):
@@ -44,21 +44,22 @@ def select(
 
 class _Turn(NamedTuple):
     helping: Helping
-    first: bool
+    passages: tuple[str, ...]
     waiting: int
-    """Hops that still wait for their first helping, this one counted."""
+    """Hops that still wait for their best passage, this one counted; 0 after that round."""
 
 
 def _turns(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) -> Iterator[_Turn]:
     """Helpings in the order of serving. A hop whose turn has come passes over what was served
     to another hop already: it has that support, and takes its next one."""
-    lines = [[h for h in hop.helpings if any(p in sources for p in h.passages)] for hop in hops]
-    queues = [deque(line) for line in lines if line]
+    queues = [
+        deque(h for h in hop.helpings if any(p in sources for p in h.passages)) for hop in hops
+    ]
+    queues = [queue for queue in queues if queue]
+    best = {_best(queue[0], sources): queue[0] for queue in queues}
+    for index, (passage_id, helping) in enumerate(best.items()):
+        yield _Turn(helping, (passage_id,), len(best) - index)
     served: set[str] = set()
-    for index, queue in enumerate(queues):
-        item = queue.popleft()
-        served.update(item.passages)
-        yield _Turn(item, True, len(queues) - index)
     while any(queues):
         for queue in queues:
             while queue and served.issuperset(queue[0].passages):
@@ -66,7 +67,11 @@ def _turns(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) ->
             if queue:
                 item = queue.popleft()
                 served.update(item.passages)
-                yield _Turn(item, False, 1)
+                yield _Turn(item, item.passages, 0)
+
+
+def _best(helping: Helping, sources: Mapping[str, SourcePassage]) -> str:
+    return next(p for p in (*helping.kept, *helping.passages) if p in sources)
 
 
 class _Filling:
@@ -89,40 +94,55 @@ class _Filling:
 
     def take(self, turn: _Turn) -> None:
         """Keep the helping, whole or cut, and note what was left out and why."""
-        helping = turn.helping
         fresh: list[SourcePassage] = []
-        for passage_id in helping.passages:
-            if passage_id not in self.sources or passage_id in self.kept | self.reasons:
+        for passage_id in turn.passages:
+            source = self.sources.get(passage_id)
+            if source is None or passage_id in self.reasons:
                 continue
-            self.scores[passage_id] = helping.score
-            form = shape(self.sources[passage_id].passage.text)
+            self.scores.setdefault(passage_id, turn.helping.score)
+            if passage_id in self.kept:
+                self._complete(source)
+                continue
+            form = shape(source.passage.text)
             if any(repeats(form, other, self.near) for other in self.shapes):
                 self.reasons[passage_id] = DUPLICATE
             elif self.full:
                 self.reasons[passage_id] = BUDGET
             else:
-                fresh.append(self.sources[passage_id])
+                fresh.append(source)
         if fresh:
             self._keep(fresh, turn)
 
+    def _complete(self, source: SourcePassage) -> None:
+        """Give a passage that the first round had to cut the rest of its sentences, if it
+        fits by now."""
+        held = self.kept[source.passage.id]
+        missing = token_count(source.passage.text) - held.tokens
+        if held.complete or self.full or missing > self.left:
+            return
+        everything = range(len(source.sentences))
+        self.kept[source.passage.id] = passage_of(source, everything, held.hops, held.score)
+        self.left -= missing
+
     def _keep(self, fresh: Sequence[SourcePassage], turn: _Turn) -> None:
-        pieces = cut(fresh, turn.helping.scores, self.left // turn.waiting)
-        if not pieces and turn.first:
+        pieces = cut(fresh, turn.helping.scores, self.left // max(turn.waiting, 1))
+        if not pieces and turn.waiting:
             pieces = cut(fresh, turn.helping.scores, self.left)
-        whole = 0
+        whole = True
         for source in fresh:
             passage_id = source.passage.id
             if passage_id not in pieces:
                 self.reasons[passage_id] = BUDGET
+                whole = False
                 continue
             passage = passage_of(
-                source, pieces[passage_id], self.owners[passage_id], turn.helping.score
+                source, pieces[passage_id], self.owners[passage_id], self.scores[passage_id]
             )
             self.kept[passage_id] = passage
-            self.shapes.append(shape(passage.text))
+            self.shapes.append(shape(source.passage.text))
             self.left -= passage.tokens
-            whole += passage.complete
-        self.full = not turn.first and whole < len(fresh)
+            whole = whole and passage.complete
+        self.full = not turn.waiting and not whole
 
     def buffer(self) -> EvidenceBuffer:
         dropped = tuple(
@@ -136,10 +156,22 @@ class _Filling:
             for passage_id, reason in self.reasons.items()
         )
         return EvidenceBuffer(
-            passages=tuple(self.kept.values()),
+            passages=self._in_order(),
             dropped=dropped,
             budget=self.budget,
             tokens=self.budget - self.left,
+        )
+
+    def _in_order(self) -> tuple[EvidencePassage, ...]:
+        """Documents in the order they came in, their passages in that of the text."""
+        places: dict[str, int] = {}
+        for passage in self.kept.values():
+            places.setdefault(passage.document_key, len(places))
+        return tuple(
+            sorted(
+                self.kept.values(),
+                key=lambda p: (places[p.document_key], p.sentences[0].start),
+            )
         )
 
 

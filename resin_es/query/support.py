@@ -94,24 +94,36 @@ def weigh(need: str, rare: Mapping[str, float], unseen: float) -> Weighed:
 
 
 def support(need: Weighed, sentence: str, around: str) -> float:
-    """How much of a need the sentence covers, in [0, 1.5]: the weighted share of its words
-    (half for words that only the title or neighbours hold), plus a bonus where the sentence
-    shows the type of answer that is asked for."""
-    if not need.stems:
-        return 0.0
+    """How much of a need the sentence covers, in [0, 1.35].
+
+    What the need names and what it asks of that count apart, about half each: a sentence on
+    the right thing that says something else is not support. ``around`` (title, neighbours)
+    may bind the name, and lends a little to the rest. A sentence that shows the type of answer
+    asked for gains up to .35.
+    """
     own = _expanded({stem(word) for word in words(sentence)})
     near = _expanded({stem(word) for word in words(around)})
-    total = sum(need.stems.values()) or 1.0
-    held = sum(
-        weight * (1.0 if root in own else 0.5 if root in near else 0.0)
-        for root, weight in need.stems.items()
-    )
-    share = held / total
+    named = {root: w for root, w in need.stems.items() if root in need.named}
+    asked = {root: w for root, w in need.stems.items() if root not in need.named}
+    bound, said = _share(named, own, near, 0.8), _share(asked, own, near, 0.3)
+    if bound is None or said is None:
+        covered = (said if bound is None else bound) or 0.0
+    else:
+        covered = 0.45 * bound + 0.55 * said
     pattern = _SHOWS.get(need.kind)
     seen = sentence if need.kind in _CASED else sentence.casefold()
-    shows = pattern is not None and re.search(pattern, seen) is not None
-    own_share = sum(w for root, w in need.stems.items() if root in own) / total
-    return share + (0.35 * min(1.0, 2 * own_share) if shows else 0.0)
+    if pattern is None or re.search(pattern, seen) is None:
+        return covered
+    return covered + 0.35 * min(1.0, 2 * (said if said is not None else covered))
+
+
+def _share(stems: Mapping[str, float], own: set[str], near: set[str], lent: float) -> float | None:
+    """Weighted share of the stems held; None where there are none to hold."""
+    total = sum(stems.values())
+    if not total:
+        return None
+    held = (w * (1.0 if r in own else lent if r in near else 0.0) for r, w in stems.items())
+    return sum(held) / total
 
 
 _CASED = frozenset({"place", "person"})

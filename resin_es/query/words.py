@@ -28,10 +28,10 @@ GENERIC = frozenset(
     "contribution data describe described detail details difference differences discovered "
     "discovery effect effects evidence example explain explored factor factors finding findings "
     "focus fundamental future gain gained general given help highlight highlighted identified "
-    "identify impact impacts implication implications implicated importance important improve "
-    "indicate indicated infer inferred influence inform information insight insights "
-    "interpretation investigated key kind knowledge main major mean means mechanism mechanisms "
-    "method methods molecular observed occur overall paper perspective pathway pathways "
+    "identify impact impacts implicated implication implications importance important improve "
+    "indicate indicated infer inferred influence inform information insight insights involve "
+    "involved involves interpretation investigated key kind knowledge main major mean means "
+    "mechanism mechanisms method methods molecular observed occur overall paper perspective pathway pathways "
     "possible potential potentially primary proposed provide provides reason reasons regarding "
     "relate related relation relationship reported research result results reveal role roles "
     "significance significant specific specifically strategies strategy studied studies study "
@@ -63,7 +63,9 @@ def stem(word: str) -> str:
     for ending in ("ing", "ed", "es", "s"):
         if text.endswith(ending) and len(text) - len(ending) >= 3 and not text.endswith("ss"):
             cut = text[: -len(ending)]
-            return cut if ending == "s" else cut.removesuffix("e")
+            if ending in ("ing", "ed") and cut[-1] == cut[-2] and cut[-1] not in "aeiouls":
+                cut = cut[:-1]
+            return cut.removesuffix("e") if len(cut) > 3 else cut
     return text.removesuffix("e") if len(text) > 4 else text
 
 
@@ -117,7 +119,7 @@ def _dense_script(word: str) -> bool:
 
 _NAME = re.compile(
     r"[\"“«]([^\"”»]{2,80})[\"”»]"
-    r"|((?:[^\W\d_a-zß-ÿ][\w'’.&-]*)(?:\s+(?:(?:of|the|de|van|von|der|al|du|la|and the)\s+)*"
+    r"|((?:[^\W\d_a-zß-ÿ][\w'’.&-]*)(?:\s+(?:(?:of(?:\s+the)?|de|van|von|der|al|du|la)\s+)*"
     r"(?:[^\W\d_a-zß-ÿ][\w'’.&-]*|\d[\w.-]*))*)"
 )
 _CODE = re.compile(r"^(?=.*\d)(?=.*[^\W\d_])[\w.-]+$|^[^\W\d_]*[^\W\d_a-z][^\W\d_]*[A-Z][\w-]*$")

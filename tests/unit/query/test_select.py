@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resin_es.model import Candidate, EvidenceBuffer, Principal, token_count
+from resin_es.query.fence import SourcePassage, fence
+from resin_es.query.pieces import GAP
+from resin_es.query.ranking import Helping, document_scores, helpings, smoothed
+from resin_es.query.select import HopHelpings, select
+from resin_es.testing.scripted_store import ScriptedDocument, ScriptedStore
+
+
+def sources(*documents: ScriptedDocument) -> dict[str, SourcePassage]:
+    store = ScriptedStore(documents)
+    wanted = {p.id: d.key for d in documents for p in d.passages}
+    fetched = store.fetch(list(wanted), [d.key for d in documents])
+    return dict(fence(fetched, wanted.items(), Principal()).sources)
+
+
+def whole(document: ScriptedDocument, score: float = 1.0, **scores: float) -> Helping:
+    ids = tuple(p.id for p in document.passages)
+    return Helping(document.key, score, ids, ids[:1], scores)
+
+
+def chosen(
+    hops: dict[str, list[Helping]], *documents: ScriptedDocument, budget: int = 2000
+) -> EvidenceBuffer:
+    served = [HopHelpings(name, line) for name, line in hops.items()]
+    return select(served, sources(*documents), budget=budget, near_duplicate=0.9)
+
+
+def numbered(name: str, passages: int = 2, sentences: int = 2) -> ScriptedDocument:
+    return ScriptedDocument(
+        name,
+        [
+            [f"Sentence {i} of part {p} tells of {name} alone." for i in range(sentences)]
+            for p in range(passages)
+        ],
+    )
+
+
+A, B, C = numbered("alder"), numbered("birch"), numbered("cedar")
+
+
+def order(buffer: EvidenceBuffer) -> list[str]:
+    return list(dict.fromkeys(p.document_id for p in buffer.passages))
+
+
+def test_everything_that_fits_is_kept_in_text_order() -> None:
+    buffer = chosen({"h1": [whole(A), whole(B)]}, A, B)
+    assert [p.passage_id for p in buffer.passages] == [p.id for d in (A, B) for p in d.passages]
+    assert all(p.complete for p in buffer.passages)
+    assert buffer.tokens == sum(token_count(p.text) for p in buffer.passages)
+    assert not buffer.dropped
+
+
+def test_every_hop_has_its_best_before_any_has_its_second() -> None:
+    buffer = chosen({"h1": [whole(A), whole(B)], "h2": [whole(C)]}, A, B, C)
+    assert order(buffer) == ["alder", "cedar", "birch"]
+
+
+def test_what_two_hops_share_is_kept_once_and_named_for_both() -> None:
+    buffer = chosen({"h1": [whole(A)], "h2": [whole(A), whole(B)]}, A, B)
+    assert order(buffer) == ["alder", "birch"]
+    assert {p.hops for p in buffer.passages if p.document_id == "alder"} == {("h1", "h2")}
+
+
+def test_the_first_round_shares_a_small_budget() -> None:
+    one = sum(token_count(p.text) for p in A.passages)
+    buffer = chosen({"h1": [whole(A)], "h2": [whole(B)]}, A, B, budget=one)
+    assert order(buffer) == ["alder", "birch"]
+    assert buffer.tokens <= one
+
+
+def test_the_last_document_is_cut_at_a_sentence_and_nothing_is_skipped() -> None:
+    tiny = ScriptedDocument("tiny", [["Small."]])
+    size = token_count(A.text) + 13
+    best = B.passages[1].sentence_ids[1]
+    buffer = chosen(
+        {"h1": [whole(A), whole(B, **{best: 0.9}), whole(tiny)]}, A, B, tiny, budget=size
+    )
+    assert order(buffer) == ["alder", "birch"]
+    (piece,) = [p for p in buffer.passages if p.document_id == "birch"]
+    assert [s.id for s in piece.sentences] == [best]
+    assert not piece.complete
+    assert {(d.document_id, d.reason) for d in buffer.dropped} == {
+        ("birch", "budget"),
+        ("tiny", "budget"),
+    }
+
+
+def test_a_gap_is_marked_and_quotes_stay_verbatim() -> None:
+    long = "This sentence is a good deal longer than its neighbours and does not fit at all."
+    document = ScriptedDocument("gap", [["First one.", long, "Third one."]])
+    first, _, third = document.passages[0].sentence_ids
+    line = [whole(document, **{first: 0.9, third: 0.8})]
+    (piece,) = chosen({"h1": line}, document, budget=8).passages
+    assert piece.text == f"First one.{GAP}Third one."
+    assert [document.text[s.start : s.end] for s in piece.sentences] == ["First one.", "Third one."]
+
+
+def test_a_budget_too_small_for_any_sentence_keeps_nothing_and_says_so() -> None:
+    buffer = chosen({"h1": [whole(A)]}, A, budget=1)
+    assert buffer.passages == ()
+    assert {d.reason for d in buffer.dropped} == {"budget"}
+    assert buffer.tokens == 0
+
+
+def test_repetitions_give_way() -> None:
+    text = "Bus 14 stops at the old mill and at the market every ten minutes."
+    twin = [ScriptedDocument(name, [[text]]) for name in ("one", "two")]
+    buffer = chosen({"h1": [whole(d) for d in twin]}, *twin)
+    assert order(buffer) == ["one"]
+    assert [(d.document_id, d.reason) for d in buffer.dropped] == [("two", "duplicate")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Bus 15 stops at the old mill and at the market every ten minutes.",
+        "Bus 14 stops at the old mill and not at the market every ten minutes.",
+        "Tram 14 stops at the old mill and at the market every ten minutes.",
+    ],
+)
+def test_another_figure_name_or_negation_is_no_repetition(other: str) -> None:
+    text = "Bus 14 stops at the old mill and at the market every ten minutes."
+    pair = ScriptedDocument("one", [[text]]), ScriptedDocument("two", [[other]])
+    assert order(chosen({"h1": [whole(d) for d in pair]}, *pair)) == ["one", "two"]
+
+
+HOPS = st.lists(
+    st.lists(st.sampled_from("ABCDEF"), min_size=1, max_size=6, unique=True),
+    min_size=1,
+    max_size=4,
+)
+FOREST = {name: numbered(f"tree{name}", passages=2, sentences=3) for name in "ABCDEF"}
+GROUND = sources(*FOREST.values())
+
+
+@given(HOPS, st.integers(min_value=1, max_value=400))
+def test_budget_holds_and_nothing_is_lost_or_doubled(lines: list[list[str]], budget: int) -> None:
+    hops = [
+        HopHelpings(f"h{i}", [whole(FOREST[name]) for name in line]) for i, line in enumerate(lines)
+    ]
+    buffer = select(hops, GROUND, budget=budget, near_duplicate=0.9)
+    kept = [p.passage_id for p in buffer.passages]
+    dropped = [d.passage_id for d in buffer.dropped]
+    asked = {p for hop in hops for h in hop.helpings for p in h.passages}
+    assert buffer.tokens == sum(p.tokens for p in buffer.passages) <= budget
+    assert len(kept) == len(set(kept))
+    assert set(kept) | set(dropped) == asked
+    assert not set(kept) & set(dropped)
+    if budget >= 60 * len(hops):
+        best = {hop.helpings[0].document_key for hop in hops}
+        assert best <= {p.document_key for p in buffer.passages}
+
+
+def candidate(document: ScriptedDocument, passage: int, sentence: int, score: float) -> Candidate:
+    held = document.passages[passage]
+    return Candidate(
+        address_id=held.sentence_ids[sentence],
+        kind="sentence",
+        passage_id=held.id,
+        document_key=document.key,
+        document_id=document.entry.external_id,
+        source="files",
+        sentence_ids=(held.sentence_ids[sentence],),
+        score=score,
+    )
+
+
+def line(
+    found: list[Candidate], *documents: ScriptedDocument, k: int, whole: bool = True
+) -> list[Helping]:
+    scores = [(d.key, float(len(documents) - i)) for i, d in enumerate(documents)]
+    current = {d.key: d.entry.passages for d in documents}
+    return helpings(found, scores, current, k=k, whole=whole)
+
+
+def test_k_counts_distinct_passages_every_document_giving_one_before_a_second() -> None:
+    found = [candidate(A, 0, 0, 0.9), candidate(A, 1, 0, 0.8), candidate(B, 1, 0, 0.5)]
+    kept = [h.kept for h in line(found, A, B, k=2)]
+    assert kept == [(A.passages[0].id,), (B.passages[1].id,)]
+    kept = [h.kept for h in line(found, A, B, k=3)]
+    assert kept == [(A.passages[0].id, A.passages[1].id), (B.passages[1].id,)]
+    assert [h.document_key for h in line(found, A, B, k=1)] == [A.key]
+
+
+def test_a_short_document_is_read_whole_and_a_long_one_is_not() -> None:
+    long = ScriptedDocument("long", [[f"Part {p} of a long one. " + "x" * 1500] for p in range(5)])
+    (short,) = line([candidate(A, 1, 0, 0.9)], A, k=5)
+    assert short.passages == tuple(p.id for p in A.passages)
+    (part,) = line([candidate(long, 3, 0, 0.9)], long, k=5)
+    assert part.passages == (long.passages[3].id,)
+
+
+def test_a_document_found_by_its_own_text_alone_counts() -> None:
+    (only,) = line([], A, k=5)
+    assert only.kept == (A.passages[0].id,)
+    assert line([], A, k=5, whole=False) == []
+
+
+def test_narrowed_to_units_only_their_passages_count() -> None:
+    (only,) = line([candidate(A, 1, 0, 0.9)], A, k=5, whole=False)
+    assert only.passages == (A.passages[1].id,)
+
+
+def test_a_document_the_registry_does_not_list_yields_nothing() -> None:
+    found = [candidate(A, 0, 0, 0.9)]
+    assert helpings(found, [(A.key, 1.0)], {}, k=5, whole=True) == []
+
+
+def test_document_scores_join_own_text_and_best_sentences() -> None:
+    found = [candidate(A, 0, 0, 0.9), candidate(B, 0, 0, 0.8), candidate(B, 1, 0, 0.8)]
+    plain = document_scores(found, {})
+    assert plain[A.key] == pytest.approx(1.0 - 1.0)
+    assert plain[B.key] == pytest.approx(-1.0 + 1.0)
+    joined = document_scores(found, {A.key: 1.0, B.key: 9.0, C.key: 3.0})
+    assert joined[B.key] > joined[A.key] > joined[C.key]
+
+
+def test_several_addresses_of_one_sentence_count_once() -> None:
+    found = [candidate(A, 0, 0, 0.9), candidate(A, 0, 0, 0.7), candidate(B, 0, 0, 0.5)]
+    twice = document_scores(found, {})
+    once = document_scores([found[0], found[2]], {})
+    assert twice == once
+
+
+def test_neighbours_lift_a_sentence() -> None:
+    scores = smoothed(["a", "b", "c", "d"], {"a": 0.5, "b": 0.4, "d": 0.45})
+    assert scores["c"] == pytest.approx(0.15 * 0.85)
+    assert scores["a"] > scores["b"] > scores["d"]
