@@ -116,16 +116,16 @@ def _send(
 def report(outcome: Outcome, doing: str, *, ignore: frozenset[int] = frozenset()) -> BulkReport:
     """The outcome as the port tells it. Raises StoreRejected with the reasons counted, if any
     item failed for good; statuses in ``ignore`` count neither as written nor as failed."""
-    failed: dict[str, str] = {}
+    failed: list[str] = []
     written = 0
     for item in outcome.items:
         status = int(item.get("status", 500))
         if 200 <= status < 300:
             written += 1
         elif status not in ignore:
-            failed[str(item.get("_id"))] = item_reason(item)
+            failed.append(item_reason(item))
     if failed:
-        raise rejected(failed.values(), doing, len(outcome.items))
+        raise rejected(failed, doing, len(outcome.items))
     return BulkReport(written=written, retries=outcome.retries)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elasticsearch import AuthenticationException
@@ -52,7 +53,8 @@ class ConnectionOptions(Frozen):
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments of ``elasticsearch.Elasticsearch``, secrets in the clear.
 
-        Raises SettingsError: no address, or two ways to sign in.
+        Raises SettingsError: no address, two ways to sign in, a certificate file that is not
+        there, characters that no HTTP header can carry.
         """
         found: dict[str, Any] = {
             "request_timeout": self.request_timeout,
@@ -66,7 +68,11 @@ class ConnectionOptions(Frozen):
             raise SettingsError("no Elasticsearch address.", hint="Set RESIN_ES_URL.")
         if any(url.startswith("https") for url in self.urls) or "cloud_id" in self.options:
             found |= self._tls()
+        for name in ("api_key", "bearer_auth"):
+            _ascii(name, found.get(name, ""))
         if self.headers:
+            for name, one in self.headers.items():
+                _ascii(f"header {name}", name + one.get_secret_value())
             found["headers"] = {name: one.get_secret_value() for name, one in self.headers.items()}
         return {**found, **self.options}
 
@@ -90,6 +96,10 @@ class ConnectionOptions(Frozen):
         if not self.verify_certs:
             found["ssl_show_warn"] = False
         if self.ca_certs is not None:
+            if not Path(self.ca_certs).exists():
+                raise SettingsError(
+                    f"RESIN_ES_CA_CERTS: there is no {self.ca_certs}.", hint="Mend the path."
+                )
             found["ca_certs"] = self.ca_certs
         if self.ssl_fingerprint is not None:
             found["ssl_assert_fingerprint"] = self.ssl_fingerprint
@@ -105,6 +115,14 @@ class ConnectionOptions(Frozen):
         for secret in filter(None, hidden):
             message = message.replace(secret, "***")
         return _CREDENTIALS.sub("//***@", message)
+
+
+def _ascii(name: str, value: str) -> None:
+    if not value.isascii():
+        raise SettingsError(
+            f"{name} holds a character that an HTTP header cannot carry.",
+            hint="Copy it again, without quotes.",
+        )
 
 
 def connect(options: ConnectionOptions) -> Elasticsearch:

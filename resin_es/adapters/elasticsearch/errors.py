@@ -71,6 +71,12 @@ def error_type(body: object) -> str:
     return str(error.get("type", "")) if isinstance(error, Mapping) else ""
 
 
+def _told(error: TransportError) -> str:
+    """The error and what it came from, which the client keeps apart."""
+    parts = [str(error), *(str(inner) for inner in error.errors)]
+    return _short(": ".join(part for part in dict.fromkeys(parts) if part))
+
+
 def translate(error: Exception, doing: str, client: Elasticsearch | None = None) -> StoreError:
     """The StoreError that says what ``error`` means while ``doing`` something."""
     at = f" at {where(client)}" if client is not None else ""
@@ -83,12 +89,12 @@ def translate(error: Exception, doing: str, client: Elasticsearch | None = None)
         )
     if isinstance(error, SSLError):
         return StoreUnavailable(
-            f"Elasticsearch{at}: the TLS connection failed while {doing}: {_short(str(error))}.",
+            f"Elasticsearch{at}: the TLS connection failed while {doing}: {_told(error)}.",
             hint="Check RESIN_ES_CA_CERTS, or the certificate's fingerprint.",
         )
     if isinstance(error, TransportError):
         return StoreUnavailable(
-            f"Elasticsearch{at} cannot be reached ({doing}): {_short(str(error))}.",
+            f"Elasticsearch{at} cannot be reached ({doing}): {_told(error)}.",
             hint="Check RESIN_ES_URL, or start the local node with `resin-es up`.",
         )
     return StoreRejected(f"{doing} failed: {_short(str(error))}.")
