@@ -12,7 +12,7 @@ from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, words
 from resin_es.adapters.syntax.phrases import phrase, trim
 from resin_es.adapters.syntax.subjects import Entity
-from resin_es.adapters.syntax.tree import Tok
+from resin_es.adapters.syntax.tree import Tok, refill, torn
 from resin_es.model import (
     CausalEdge,
     Claim,
@@ -61,6 +61,13 @@ def parts_of(clause: Clause, subject: Entity) -> Parts | None:
         if len(tokens) > 1 and _simple_preposition(head):
             group, tokens, moved = [*group, head], tokens[1:], head
     scope = [*qualify.leading_scope(clause), *limits, *qualify.adverb_limits(clause)]
+    tokens = refill(tokens, tree)
+    further = _continuation(clause, tokens, limits)
+    if further is None:
+        return None
+    tokens = [*tokens, *further]
+    if torn(tokens, tree):
+        return None
     text = tree.text(tokens)
     predicate = tree.text(group)
     if not text or not predicate or len(text) > MAX_OBJECT:
@@ -74,6 +81,26 @@ def parts_of(clause: Clause, subject: Entity) -> Parts | None:
     )  # fmt: skip
 
 
+_NOMINAL = ("NOUN", "PROPN", "ADJ", "NUM", "SYM")
+
+
+def _continuation(
+    clause: Clause, tokens: list[Tok], limits: list[list[Tok]]
+) -> list[Tok] | None:
+    """Words that run on behind the object although the parse hung them elsewhere; None if
+    they run on for so long that the object is cut off in an unknown way."""
+    taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
+    index = tokens[-1].i + 1
+    further: list[Tok] = []
+    for tok in clause.tree.tokens[index:]:
+        if tok.i in taken or not (tok.pos in _NOMINAL or tok.tag == "HYPH"):
+            break
+        further.append(tok)
+    if further and tokens[-1].pos in ("NOUN", "PROPN", "ADJ", "NUM") and len(further) <= 4:
+        return further
+    return [] if not further else None
+
+
 def _simple_preposition(head: Tok) -> bool:
     """One-word prepositions with an object of their own ("in the liver")."""
     return head.kid("pobj", "pcomp") is not None and not any(
@@ -82,8 +109,10 @@ def _simple_preposition(head: Tok) -> bool:
 
 
 def _value_from_group(clause: Clause) -> tuple[list[Tok], list[Tok]]:
-    """A passive without complements: "X was | measured"."""
+    """A predicate without complements, cut in two: "X was | measured", "X remains | debated"."""
     group = clause.group
+    if len(clause.chain) > 1 and clause.verb.tag in ("VBN", "JJ"):
+        return [tok for tok in group if tok.i < clause.verb.i], [clause.verb]
     helpers = [tok for tok in group if tok.dep in ("aux", "auxpass", "neg")]
     if not clause.passive or not helpers:
         return [], []
@@ -235,7 +264,8 @@ def _edge(clause: Clause, parts: Parts) -> Claim | None:
         if moved == "by" and verb.lemma in lexicon["passive_by"]:
             return _causal(parts, target, source)
         if moved == "by" and verb.lemma in lexicon["change_verbs"]:
-            return _causal(parts, target, f"{_participle(verb)} {source}")
+            low = lowered(source, clause.subject_tokens)
+            return _causal(parts, target, f"{_participle(verb)} {_bare(low)}")
         return None
     if moved:
         if moved in lexicon["effect_verbs_prep"].get(verb.lemma, ()):
@@ -250,6 +280,14 @@ def _edge(clause: Clause, parts: Parts) -> Claim | None:
     if verb.lemma in lexicon["change_verbs"] and parts.object_head.dep == "dobj":
         return _causal(parts, source, f"{_participle(verb)} {_bare(target)}")
     return None
+
+
+def lowered(text: str, tokens: list[Tok]) -> str:
+    """``text`` with the sentence's capital taken off, unless a name or short form opens it."""
+    first = tokens[0] if tokens else None
+    if first is None or first.pos == "PROPN" or not text[1:2].islower():
+        return text
+    return text[0].lower() + text[1:]
 
 
 def _can_cause(clause: Clause) -> bool:

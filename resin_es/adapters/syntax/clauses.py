@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from resin_es.adapters.syntax.lexicon import table, words
-from resin_es.adapters.syntax.phrases import has_subject, is_finite, phrase, trim
-from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.adapters.syntax.phrases import comma_before, has_subject, is_finite, phrase, trim
+from resin_es.adapters.syntax.tree import Tok, Tree, refill
 
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass")
 _CHAIN_DEPS = ("xcomp", "acomp", "oprd")
@@ -79,24 +79,60 @@ def _visit(
             _visit(child, tree, kind, modality, last if verb.is_verb else None, found)
         elif child.dep in ("ccomp", "parataxis") and child.is_verb:
             reported = reported_modality(verb, child)
-            if reported:
+            if reported and (child.i > verb.i or _set_off(child, tree)):
                 _visit(child, tree, "content", reported, None, found)
         elif child.dep == "advcl" and _contrast(child):
             _visit(child, tree, "contrast", modality, None, found)
+    if current is not None:
+        _further_infinitives(current, tree, modality, found)
     if verb.is_verb:
         _relatives(verb, tree, found)
 
 
+def _further_infinitives(
+    clause: Clause, tree: Tree, modality: str, found: list[Clause]
+) -> None:
+    """"is known to promote A and (to) regulate B": the second infinitive shares what leads."""
+    if len(clause.chain) < 2:
+        return
+    last, lead = clause.chain[-1], clause.chain[:-1]
+    queue = [child for child in last.kids("conj") if child.is_verb]
+    for verb in queue:
+        queue.extend(child for child in verb.kids("conj") if child.is_verb)
+        if verb.tag != last.tag or has_subject(verb) or is_finite(verb):
+            continue
+        further = Clause(tree, clause.kind, clause.subject, clause.subject_tokens,
+                         [*lead, verb], [], modality=modality)  # fmt: skip
+        further.shared_subject = True
+        further.borrowed = [tok for tok in clause.group if tok.i < last.i]
+        own = [tok for tok in verb.children
+               if tok.dep in ("aux", "advmod", "prt") and tok.i < verb.i]  # fmt: skip
+        if any(tok.lower == "to" for tok in own):
+            further.borrowed = [tok for tok in further.borrowed
+                                if not (tok.lower == "to" and tok.head is last)]  # fmt: skip
+        further.group = [*further.borrowed, *own, verb]
+        further.pieces = _complements(verb, verb.i, {tok.i for tok in further.group}, tree)
+        _share_object(further)
+        found.append(further)
+
+
 def _relatives(verb: Tok, tree: Tree, found: list[Clause]) -> None:
     """Non-restrictive relative clauses on nouns of this clause: claims about those nouns."""
-    from resin_es.adapters.syntax.phrases import comma_before
-
     for tok in verb.subtree(lambda child: child.is_verb and child.dep != "xcomp"):
         for child in tok.kids("relcl"):
-            if tok.pos in ("NOUN", "PROPN") and child.is_verb and comma_before(child, tree):
+            if child.is_verb and _antecedent(tok, verb) and comma_before(child, tree):
                 clause = _relative(tok, child, tree)
                 if clause is not None:
                     found.append(clause)
+
+
+def _antecedent(noun: Tok, verb: Tok) -> bool:
+    """Whether a relative clause on ``noun`` is likely to be about it and not the clause."""
+    if noun.pos not in ("NOUN", "PROPN"):
+        return False
+    return noun.head is verb or noun.tag in ("NNP", "NNPS") or noun.kid("appos") is not None or (
+        any(child.lower in ("a", "an") for child in noun.kids("det"))
+    )
 
 
 def _relative(noun: Tok, verb: Tok, tree: Tree) -> Clause | None:
@@ -109,6 +145,13 @@ def _relative(noun: Tok, verb: Tok, tree: Tree) -> Clause | None:
     tokens = [tok for tok in phrase(noun, tree) if tok.i < pronoun.i]
     clause.subject, clause.subject_tokens = noun, trim(tokens)
     return clause if clause.subject_tokens else None
+
+
+def _set_off(child: Tok, tree: Tree) -> bool:
+    """Whether a clause before its reporter ends in a comma: "Fares rise, officials say"."""
+    last = child.subtree()[-1]
+    after = tree.tokens[last.i + 1 : last.i + 2]
+    return last.text == "," or bool(after) and after[0].text == ","
 
 
 def _contrast(child: Tok) -> bool:
@@ -137,20 +180,25 @@ def reported_modality(verb: Tok, content: Tok) -> str:
         adjective = verb.kid("acomp")
         if adjective is not None and verb.kid("expl", "nsubj") is not None:
             reporting = table("reporting", "adjectives").get(adjective.lemma, "")
-    if reporting != "asserted":
-        return reporting
     subject = verb.kid("nsubj", "nsubjpass")
-    own = words("reporting", "own_reporters")
-    if subject is not None and subject.lemma in own | {"result"} and not _previous(subject):
-        return "asserted"
-    return "reported" if subject is not None and subject.dep == "nsubj" else "asserted"
+    if reporting == "asserted" and subject is not None and _someone_else(subject):
+        return "reported"
+    return reporting
 
 
-def _previous(subject: Tok) -> bool:
-    """Whether a reporter is someone else: "previous studies", "other authors"."""
-    return any(
-        child.lower in ("previous", "earlier", "prior", "other", "recent", "past", "several")
-        for child in subject.kids("amod")
+def _someone_else(subject: Tok) -> bool:
+    """Whether a reporter is not the text's own study: "previous studies", "the police"."""
+    if subject.dep == "nsubjpass":
+        return False
+    if any(child.lower in ("our", "these", "this", "the") for child in subject.children
+           if child.dep in ("det", "poss")):  # fmt: skip
+        return subject.lemma in words("reporting", "other_reporters")
+    marked = any(child.lower in words("reporting", "other_marks") for child in subject.children)
+    return (
+        marked
+        or subject.lemma in words("reporting", "other_reporters")
+        or subject.lemma == "study" and subject.tag == "NNS"
+        or subject.lemma == "et" or subject.tag == "NNP" and subject.kid("compound") is None
     )
 
 
@@ -161,7 +209,9 @@ def build(
     subject = verb.kid(*SUBJECTS)
     shared = False
     if subject is not None:
-        tokens = phrase(subject, tree)
+        tokens = refill(phrase(subject, tree), tree)
+        if len(tokens) > 1 and tokens[0].lower in ("that", "which") and kind == "content":
+            tokens = tokens[1:]
         head = subject
     elif parent is not None and verb.dep == "conj":
         head, tokens, shared = parent.subject, parent.subject_tokens, True
@@ -215,6 +265,10 @@ def _borrowed(verb: Tok, parent: Clause) -> list[Tok]:
     owner = parent.chain[0]
     helpers = owner.kids("aux", "auxpass") or parent.borrowed
     same = verb.tag == owner.tag or {verb.tag, owner.tag} <= {"VBN", "VBD"}
+    if verb.tag in ("VBN", "VBD") and verb.kid("dobj") is not None and any(
+        tok.dep == "auxpass" for tok in helpers
+    ):
+        return []
     if not helpers or not same or verb.tag not in ("VB", "VBN", "VBG", "VBD"):
         return []
     linker = next((tok.lower for tok in owner.kids("cc") if tok.i < verb.i), "")
@@ -245,15 +299,23 @@ def _pieces(clause: Clause) -> list[tuple[Tok, list[Tok]]]:
     taken = {tok.i for tok in clause.group} | {tok.i for tok in clause.chain}
     pieces: list[tuple[Tok, list[Tok]]] = []
     for verb in clause.chain:
-        for child in verb.children:
-            if child.i < clause.chain[-1].i or child.i in taken:
-                continue
-            if child.dep in _REST_SKIP and not _kept_adverbial(child, clause.tree):
-                continue
-            tokens = trim(phrase(child, clause.tree))
-            if tokens and tokens[0].i > clause.chain[-1].i:
-                pieces.append((child, tokens))
+        pieces.extend(_complements(verb, clause.chain[-1].i, taken, clause.tree))
     pieces.sort(key=lambda piece: piece[1][0].i)
+    return pieces
+
+
+def _complements(
+    verb: Tok, after: int, taken: set[int], tree: Tree
+) -> list[tuple[Tok, list[Tok]]]:
+    pieces: list[tuple[Tok, list[Tok]]] = []
+    for child in verb.children:
+        if child.i < after or child.i in taken:
+            continue
+        if child.dep in _REST_SKIP and not _kept_adverbial(child, tree):
+            continue
+        tokens = trim(phrase(child, tree))
+        if tokens and tokens[0].i > after:
+            pieces.append((child, tokens))
     return pieces
 
 

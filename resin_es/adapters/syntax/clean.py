@@ -17,6 +17,13 @@ _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
 _ORDINAL = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-hivx]{1,3}\)|[•●▪*–—-])\s+(?=\S)")
 _COLON = re.compile(r"^([A-Za-z][A-Za-z/&, -]{1,45}?)\s*[:.\u2014]\s*(?=[A-Z0-9\"“(])")
 _SPACED = re.compile(r"^([A-Z][A-Za-z]+(?: (?:and )?[A-Z][A-Za-z]+){0,2})\s+(?=[A-Z\"“])")
+_LONG_LABEL = re.compile(
+    r"^((?:materials?|patients) and methods?|methods? and results?|results? and discussion|"
+    r"(?:study|experimental) design|(?:main )?conclusions and significance|aims? and objectives?|"
+    r"background and (?:aims?|objectives?|purpose))\s*[:.]?\s+(?=[A-Z0-9])",
+    re.I,
+)
+_OWN_LABEL = re.compile(r"^([A-Z][\w/&-]*(?: [\w/&-]+){0,3}):\s+(?=[A-Z])")
 _OPEN, _CLOSE = "([", ")]"
 _HYPHENS = {"\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u2212": "-"}
 _BARE_LABELS = frozenset(
@@ -24,6 +31,9 @@ _BARE_LABELS = frozenset(
     "methods methodology result results conclusion conclusions discussion findings design "
     "significance".split()
 )
+_LATIN = re.compile(r"\b(?:in (?:vivo|vitro|silico|situ)|de novo|ex vivo)\b", re.I)
+JOINED = ("in-vivo", "in-vitro", "in-silico", "in-situ", "de-novo", "ex-vivo")
+"""Latin phrases that are one word to the parser."""
 MAX_ASIDE = 300
 
 
@@ -68,6 +78,10 @@ def section_label(text: str) -> tuple[str, int]:
         if match and (name in roles or (len(parts) > 1 and all(p in roles for p in parts))):
             found, taken = parts[-1], taken + match.end()
             continue
+        lead = _LONG_LABEL.match(rest)
+        if lead:
+            found, taken = lead.group(1).lower(), taken + lead.end()
+            continue
         match = _SPACED.match(rest)
         if match:
             first = match.group(1).split()[0]
@@ -80,6 +94,9 @@ def section_label(text: str) -> tuple[str, int]:
                 found, taken = first.lower(), taken + bare.end()
                 continue
         break
+    own = _OWN_LABEL.match(text[taken:])
+    if not taken and own and len(text.split()) > len(own.group(1).split()) + 4:
+        return own.group(1), own.end()
     return found, taken
 
 
@@ -171,6 +188,10 @@ def _finish(
     while chars and chars[-1] == " ":
         chars.pop()
         origin.pop()
+    if len(chars) > 1 and chars[-1] == "." and chars[-2].isalnum():
+        chars.insert(-1, " ")  # else "mL." or "FraB." stays one token
+        origin.insert(-1, origin[-1])
     shown = "".join(chars)
     parsed = "".join(_HYPHENS.get(char, char) for char in chars)
+    parsed = _LATIN.sub(lambda match: match.group().replace(" ", "-"), parsed)
     return Cleaned(text, parsed, shown, tuple(origin), tuple(asides), label, balanced)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 
 from resin_es.adapters.syntax import claims, links
-from resin_es.adapters.syntax.clauses import Clause, clauses
+from resin_es.adapters.syntax.clauses import Clause, clauses, reported_modality
+from resin_es.adapters.syntax.existence import existential
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.membership import memberships
-from resin_es.adapters.syntax.subjects import Entity, Memory, aliases_of, is_vague, named, resolve
+from resin_es.adapters.syntax.soundness import flaw
+from resin_es.adapters.syntax.subjects import Entity, Memory, aliases_of, is_vague, named, remember, resolve
 from resin_es.adapters.syntax.tree import Tok, Tree
 from resin_es.model import Claim, Sentence, UnitDraft
 
@@ -22,7 +24,7 @@ def is_junk(text: str) -> bool:
     """Licence lines, links, keyword lists: nothing to claim."""
     lowered = text.lower()
     letters = sum(char.isalpha() for char in text)
-    if letters < 8 or letters < len(text) * 0.45:
+    if letters < 8 or letters < len(text) * 0.3:
         return True
     return any(cue in lowered for cue in words("words", "junk"))
 
@@ -31,7 +33,7 @@ def readable(tree: Tree) -> bool:
     """Whether a parse can be trusted enough to build on."""
     if not tree.tokens or len(tree.tokens) > MAX_TOKENS:
         return False
-    return len(tree.roots()) <= 2
+    return len(tree.roots()) <= 4
 
 
 def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
@@ -42,14 +44,19 @@ def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
     found: list[tuple[Claim, list[Tok]]] = []
     subject_of_first: Entity | None = None
     for clause in clauses(tree):
+        there = existential(clause)
+        if there is not None and not flaw(clause):
+            found.append((there, clause.tokens()))
+            continue
         subject = resolve(clause, memory)
-        if subject is None or not sound(clause):
+        if subject is None or flaw(clause):
             continue
         if clause.kind in ("main", "content") and subject_of_first is None:
             subject_of_first = subject
         found.extend(_clause_claims(clause, subject, memory))
     found.extend((linked.claim, linked.tokens) for linked in memberships(tree))
     memory.last = subject_of_first or _fallback_subject(tree)
+    remember(tree, memory)
     return _bind(found, sentence, tree)
 
 
@@ -59,20 +66,6 @@ def _fallback_subject(tree: Tree) -> Entity | None:
         if subject is not None and not is_vague(subject, [subject]):
             return named(subject, tree)
     return None
-
-
-def sound(clause: Clause) -> bool:
-    """Drop clauses whose parts stand where an English clause does not put them."""
-    if not clause.group:
-        return False
-    if clause.shared_subject or clause.kind == "relative":
-        return True
-    subject, verb = clause.subject_tokens, clause.verb
-    if subject[0].i > verb.i:
-        return False
-    if any(tok.i > clause.group[-1].i for tok in subject):
-        return False
-    return not any(tok.dep in ("dep", "meta") for tok in (*subject, *clause.group))
 
 
 def _clause_claims(
@@ -97,8 +90,6 @@ def _clause_claims(
 
 def _reported_only(clause: Clause) -> bool:
     """Whether the clause only introduces a that-clause, which is claimed by itself."""
-    from resin_es.adapters.syntax.clauses import reported_modality
-
     return any(
         reported_modality(clause.verb, child) != "" for child in clause.verb.kids("ccomp")
     )

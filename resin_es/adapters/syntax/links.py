@@ -190,7 +190,7 @@ def _reason(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
 
 def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked | None:
     """"…, leading to X", "…, thereby reducing X": the clause is the source state."""
-    if child.tag != "VBG" or child.i < clause.verb.i or has_subject(child):
+    if child.tag != "VBG" or child.i < clause.verb.i or has_subject(child) or child.kid("mark"):
         return None
     lexicon = load("causal")
     adverb = next(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from resin_es.adapters.syntax.claims import lowered
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.links import Linked
-from resin_es.adapters.syntax.phrases import closed_apposition, phrase, without_article
-from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.adapters.syntax.phrases import closed_apposition, phrase, trim, without_article
+from resin_es.adapters.syntax.tree import Tok, Tree, torn
 from resin_es.model import EntityType
 
 MAX_MEMBERS = 4
@@ -36,7 +37,7 @@ def _such_as(prep: Tok, tree: Tree) -> list[Linked]:
     """"T such as A, B and C": A, B and C are T."""
     kind = prep.head
     first = prep.kid("pobj")
-    if first is None or kind.pos != "NOUN" or kind.i > prep.i:
+    if first is None or kind.pos != "NOUN" or kind.i > prep.i or kind.tag != "NNS":
         return []
     type_tokens = _type_tokens(kind, prep, tree)
     members = _members(first)
@@ -78,18 +79,20 @@ def _member_tokens(member: Tok, members: list[Tok], tree: Tree) -> list[Tok]:
 def _type_tokens(kind: Tok, prep: Tok, tree: Tree) -> list[Tok]:
     """The type's name: its head with the modifiers right before it."""
     tokens = [tok for tok in kind.subtree(lambda c: c.dep in (
-        "relcl", "conj", "cc", "prep", "appos", "acl", "punct", "det", "predet", "poss", "nummod"
+        "relcl", "prep", "appos", "acl", "det", "predet", "poss", "nummod"
     )) if tok.i <= kind.i]  # fmt: skip
-    openers = words("words", "member_type_openers")
+    openers = words("words", "member_type_openers") | words("words", "discourse_adverbs") | {","}
     while len(tokens) > 1 and tokens[0].lower in openers:
         tokens = tokens[1:]
-    if prep.i - kind.i > 3 or tokens[0].lower in openers:
+    if prep.i - kind.i > 3 or tokens[0].lower in openers or torn(tokens, tree):
+        return []
+    if len(tokens) == 1 and kind.lemma in words("words", "vague_types"):
         return []
     return tokens
 
 
 def _singular(tokens: list[Tok], kind: Tok, tree: Tree) -> str:
-    text = tree.text(tokens)
+    text = lowered(tree.text(tokens), tokens)
     if kind.tag == "NNS" and kind.lemma != kind.lower and text.lower().endswith(kind.lower):
         return text[: len(text) - len(kind.text)] + kind.lemma
     return text
@@ -101,10 +104,14 @@ def _apposition(tok: Tok, tree: Tree) -> Linked | None:
     article = tok.kid("det")
     if head.pos not in ("PROPN", "NOUN") or article is None or article.lower not in ("a", "an"):
         return None
-    if not closed_apposition(tok, tree) or tok.pos != "NOUN":
+    if not closed_apposition(tok, tree) or tok.pos != "NOUN" or head.dep == "conj":
+        return None
+    if tok.lemma in words("words", "amount_nouns"):
         return None
     name_tokens = [t for t in phrase(head, tree) if t.i < tok.subtree()[0].i]
     name = tree.text(without_article(name_tokens))
+    if name_tokens and trim(name_tokens)[-1] is not head:
+        return None
     if not _NAME.search(name) or len(name_tokens) > 10 or head.i > tok.i:
         return None
     claim = EntityType(

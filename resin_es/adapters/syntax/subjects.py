@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.phrases import is_generic, phrase, without_article
-from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.adapters.syntax.tree import Tok, Tree, torn
+from resin_es.extract.aliases import is_short, long_form
 
-_ACRONYM = re.compile(r"^(?:[A-Z][A-Za-z0-9]*[A-Z0-9][A-Za-z0-9-]*|[A-Z]{2,10})s?$")
 _PLURAL_PRONOUNS = frozenset({"they", "these", "those", "both", "them"})
 AUTHORS = "the authors"
 
@@ -33,6 +32,7 @@ class Memory:
     science: bool = False
     title: str = ""
     last: Entity | None = None
+    nouns: dict[str, str] = field(default_factory=dict)
     full_names: dict[str, str] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
 
@@ -72,6 +72,9 @@ def resolve(clause: Clause, memory: Memory) -> Entity | None:
     confidence = 0.9 - (0.1 if len(tokens) > 18 else 0.0)
     if any(tok.lower in ("this", "these", "such", "those") for tok in head.kids("det", "amod")):
         confidence -= 0.2
+        fuller = memory.nouns.get(head.lower)
+        if fuller and len(tokens) == 2 and head.lemma not in words("words", "study_nouns"):
+            return Entity(fuller, False, plural(head), 0.7, own=False)
     possessive = head.kid("poss")
     if possessive is not None and possessive.tag == "PRP$":
         confidence -= 0.3
@@ -119,10 +122,25 @@ def aliases_of(tokens: list[Tok], tree: Tree, text: str, memory: Memory) -> tupl
     if tokens:
         end = tokens[-1].end
         for aside in tree.cleaned.asides:
-            if 0 <= aside.at - end <= 1 and _ACRONYM.match(aside.text):
+            if 0 <= aside.at - end <= 1 and is_short(aside.text) and long_form(text, aside.text) == text:
                 found.append(aside.text)
                 memory.full_names[aside.text] = text
     known = memory.full_names.get(text)
     if known and known != text:
         found.append(known)
     return tuple(found)
+
+
+def remember(tree: Tree, memory: Memory) -> None:
+    """Note the fuller noun phrases of a sentence, for "this pathway" in the next ones."""
+    for tok in tree.tokens:
+        if tok.pos != "NOUN" or tok.dep not in ("nsubj", "nsubjpass", "dobj", "attr", "pobj"):
+            continue
+        if any(child.lower in ("this", "these", "that", "those", "such", "its", "their", "our")
+               for child in tok.kids("det", "amod", "poss")):  # fmt: skip
+            continue
+        if not tok.kid("amod", "compound", "nmod", "prep"):
+            continue
+        tokens = without_article(phrase(tok, tree))
+        if 2 <= len(tokens) <= 12 and not torn(tokens, tree):
+            memory.nouns[tok.lower] = tree.text(tokens)

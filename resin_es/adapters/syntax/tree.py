@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from resin_es.adapters.syntax.clean import Cleaned
@@ -114,8 +114,8 @@ def tidy(text: str) -> str:
     return text.strip(_EDGES)
 
 
-def from_doc(doc: Doc, cleaned: Cleaned) -> Tree:
-    """Plain copy of a parse: the parser's own document (and its tensors) can go."""
+def from_doc(doc: Doc, cleaned: Cleaned, mend: Callable[[list[Tok]], None]) -> Tree:
+    """Plain copy of a parse, mended: the parser's own document (and its tensors) can go."""
     tokens = [
         Tok(tok.i, tok.text, tok.lemma_, tok.pos_, tok.tag_, tok.dep_, tok.idx) for tok in doc
     ]
@@ -123,4 +123,32 @@ def from_doc(doc: Doc, cleaned: Cleaned) -> Tree:
         tok.head = tokens[source.head.i]
         if tok.head is not tok:
             tok.head.children.append(tok)
+    mend(tokens)
     return Tree(cleaned, tokens)
+
+
+def torn(tokens: Sequence[Tok], tree: Tree) -> bool:
+    """Whether a field's tokens leave out words that no comma sets off."""
+    ordered = sorted(tokens, key=lambda tok: tok.i)
+    for left, right in zip(ordered, ordered[1:], strict=False):
+        if right.i == left.i + 1:
+            continue
+        first, last = tree.tokens[left.i + 1], tree.tokens[right.i - 1]
+        if first.pos == "PUNCT" or left.pos == "PUNCT":
+            continue
+        if first.tag == "CC" and last.pos == "PUNCT":
+            continue
+        return True
+    return False
+
+
+def refill(tokens: Sequence[Tok], tree: Tree) -> list[Tok]:
+    """Put back conjunctions and marks that alone were left out between two phrases."""
+    ordered = sorted({tok.i: tok for tok in tokens}.values(), key=lambda tok: tok.i)
+    result: list[Tok] = []
+    for tok in ordered:
+        gap = tree.tokens[result[-1].i + 1 : tok.i] if result else []
+        if 0 < len(gap) <= 3 and all(one.tag == "CC" or one.pos == "PUNCT" for one in gap):
+            result.extend(gap)
+        result.append(tok)
+    return result

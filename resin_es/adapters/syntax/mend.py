@@ -1,0 +1,234 @@
+"""Repairs of the mistakes that the small parser makes most on factual prose.
+
+Each is local and needs positive evidence; what stays doubtful is dropped later.
+"""
+
+from __future__ import annotations
+
+from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.tree import FINITE, Tok
+
+_SUBJECTS = ("nsubj", "nsubjpass")
+
+
+def mend(tokens: list[Tok]) -> None:
+    """Repair one sentence's tokens in place."""
+    for tok in [tok for tok in tokens if tok.head is tok]:
+        _verbless(tok, tokens)
+    for tok in tokens:
+        _tag(tok)
+        _split_subject(tok, tokens)
+        _loose_modifier(tok, tokens)
+        _noun_subject(tok)
+        if tok.dep == "conj" and tok.tag in ("VBD", "VBN"):
+            _participle_conjunct(tok, tokens)
+
+
+def _participle_conjunct(conjunct: Tok, tokens: list[Tok]) -> None:
+    """"shows a link between A and marked/conj elevations": an adjective, no second verb.
+
+    Told by tense (a participle beside a present-tense verb) or by a parallel ("showed
+    increased A and reduced B").
+    """
+    verb, noun = conjunct.head, conjunct.kid("dobj")
+    goal = verb.kid("dobj", "attr") or next(
+        (kid for prep in verb.kids("prep")[-1:] for kid in prep.kids("pobj")), None
+    )
+    if noun is None or goal is None or not verb.is_verb or noun.i < conjunct.i < goal.i:
+        return
+    if conjunct.kid("aux", "auxpass", *_SUBJECTS) is not None or goal.i > conjunct.i:
+        return
+    present = verb.tag in ("VBZ", "VBP") and verb.kid("auxpass") is None
+    participles = [c for c in goal.subtree() if c.tag in ("VBN", "VBD") and c.dep == "amod"]
+    parallel = any(c.lower != conjunct.lower and _change(c) for c in participles)
+    if not (present or parallel and _change(conjunct)):
+        return
+    for child in list(conjunct.children):
+        attach(child, noun, "prep" if child.dep == "prep" else child.dep)
+    attach(noun, goal, "conj")
+    attach(conjunct, noun, "amod")
+    conjunct.pos = "ADJ"
+    linker = next((c for c in verb.kids("cc") if goal.i < c.i < conjunct.i), None)
+    if linker is not None:
+        attach(linker, goal, "cc")
+
+
+def _change(tok: Tok) -> bool:
+    return tok.lemma in words("causal", "change_verbs") or tok.lower in ("increased", "decreased",
+                                                                        "reduced", "elevated")
+
+
+def _noun_subject(noun: Tok) -> None:
+    """"actinomycetes/nsubj isolates": what hangs on a noun as subject is its modifier."""
+    if noun.pos not in ("NOUN", "PROPN") or noun.head is noun:
+        return
+    for child in noun.kids(*_SUBJECTS):
+        if child.i < noun.i and child.pos in ("NOUN", "PROPN"):
+            child.dep = "compound"
+
+
+def attach(tok: Tok, head: Tok, dep: str) -> None:
+    """Hang ``tok`` under ``head`` as ``dep``; left as it is where that would make a circle."""
+    above = head
+    while above.head is not above:
+        if above is tok:
+            return
+        above = above.head
+    if above is tok:
+        return
+    if tok.head is not tok:
+        tok.head.children.remove(tok)
+    tok.head, tok.dep = head, dep
+    head.children.append(tok)
+    head.children.sort(key=lambda child: child.i)
+
+
+def _verbless(root: Tok, tokens: list[Tok]) -> None:
+    """A main clause whose verb was taken for something below its subject."""
+    _series(root)
+    if root.pos in ("NOUN", "PROPN", "NUM", "PRON", "ADJ"):
+        _nominal_root(root, tokens)
+    elif root.pos == "VERB" and root.tag in ("VBG", "VB") and root.kid("aux") is None:
+        _verbal_root(root)
+
+
+def _series(root: Tok) -> None:
+    """"We did A, did B, and did C" read with A below B: the first verb leads."""
+    first = root.kid("ccomp")
+    if (
+        first is None or first.i > root.i or not root.is_verb or first.kid(*_SUBJECTS) is None
+        or root.kid(*_SUBJECTS) is not None or first.kid("mark") is not None
+    ):  # fmt: skip
+        return
+    root.children.remove(first)
+    first.head, first.dep = first, "ROOT"
+    attach_root(root, first, "conj")
+
+
+def attach_root(root: Tok, head: Tok, dep: str) -> None:
+    """Hang a former root under ``head``."""
+    root.head = root
+    attach(root, head, dep)
+
+
+def _nominal_root(root: Tok, tokens: list[Tok]) -> None:
+    further = any(child.tag == "VBZ" for child in root.kids("conj"))
+    verbal = root.kid("dobj") is not None or further and root.kid("prep") is not None
+    if root.tag == "NNS" and verbal and root.kid("compound") is not None:
+        _plural_verb(root)
+        return
+    below = root.subtree(lambda child: child.dep == "relcl")
+    if any(tok.tag in FINITE and tok.head.dep != "advcl" and tok.dep != "acl" for tok in below
+           if not _under_that(tok)):  # fmt: skip
+        return
+    verb = next(
+        (t for t in below if t.dep == "acl" and t.i > root.i and t.tag in ("VBN", "VBD")), None
+    ) or _contact_clause(root)
+    if verb is not None:
+        _promote(verb, root)
+
+
+def _under_that(tok: Tok) -> bool:
+    """Whether a finite verb stands in a clause with a mark or pronoun of its own."""
+    return any(child.dep == "mark" for child in tok.children) or tok.dep in ("advcl", "relcl")
+
+
+def _contact_clause(root: Tok) -> Tok | None:
+    """"The netrin-1 | secretome presents …" read as a relative clause without pronoun."""
+    for child in root.kids("relcl"):
+        subject = child.kid(*_SUBJECTS)
+        if subject is not None and subject.pos in ("NOUN", "PROPN") and child.tag in FINITE:
+            if subject.subtree()[0].i == root.i + 1:
+                return child
+    return None
+
+
+def _promote(verb: Tok, root: Tok) -> None:
+    """Make ``verb`` the root and the old root (or its last noun) the subject."""
+    inner = verb.kid(*_SUBJECTS)
+    above = verb.head
+    if verb.tag == "VBN":
+        verb.tag = "VBD"
+    verb.pos = "VERB"
+    above.children.remove(verb)
+    verb.head, verb.dep = verb, "ROOT"
+    outer = [c for c in root.children if c.i > verb.i or _opens(c, root)]
+    for child in outer:
+        attach(child, verb, "advcl" if child.dep == "acl" else child.dep)
+    if inner is not None:
+        attach_root(root, inner, "compound")
+    else:
+        attach_root(root, verb, "nsubj")
+
+
+def _plural_verb(root: Tok) -> None:
+    """"noise exposure alters properties": the plural noun with an object is a verb."""
+    subject = root.kids("compound")[-1]
+    if subject.i > root.i:
+        return
+    root.tag, root.pos = "VBZ", "VERB"
+    for child in [c for c in root.children if c.i < subject.i and not _opens(c, root)]:
+        attach(child, subject, child.dep)
+    subject.dep = "nsubj"
+
+
+def _verbal_root(root: Tok) -> None:
+    """"Live trapping captured …": a gerund or noun took the root from the finite verb."""
+    if root.kid(*_SUBJECTS) is not None:
+        return
+    for verb in root.kids("dep", "advcl", "ccomp", "parataxis", "conj"):
+        bare = verb.kid(*_SUBJECTS, "mark", "expl") is None
+        if verb.i > root.i and verb.tag in ("VBD", "VBZ", "VBP") and bare:
+            root.pos = "NOUN"
+            _promote(verb, root)
+            return
+
+
+def _opens(child: Tok, root: Tok) -> bool:
+    """Sentence adverbs and what a comma sets off before the subject."""
+    if child.i > root.i:
+        return False
+    return child.dep in ("punct", "cc", "prep", "advcl", "npadvmod") or (
+        child.dep == "advmod" and child.tag == "RB" and child.i == 0
+    )
+
+
+def _tag(tok: Tok) -> None:
+    """A verb with a subject and no auxiliary is finite; a predicate with "is" is a verb."""
+    if tok.kid(*_SUBJECTS) is None or tok.kid("auxpass") is not None:
+        return
+    helpers = tok.kids("aux")
+    if tok.tag == "VB" and not helpers:
+        tok.tag = "VBP"
+    elif tok.tag == "VBN" and not helpers and tok.kid("nsubj") is not None:
+        tok.tag = "VBD"
+    elif tok.pos == "ADJ" and any(helper.lemma == "be" for helper in helpers):
+        tok.pos = "VERB"
+
+
+def _split_subject(verb: Tok, tokens: list[Tok]) -> None:
+    """Pieces of one subject that all hang on the verb become one phrase."""
+    for dep in _SUBJECTS:
+        parts = verb.kids(dep)
+        if not parts:
+            continue
+        head = parts[-1]
+        for part in parts[:-1]:
+            between = tokens[part.subtree()[-1].i + 1 : head.i]
+            if all(tok.dep in (dep, "punct", "det", "amod", "compound") for tok in between):
+                attach(part, head, "compound")
+        first = head.subtree()[0].i
+        for child in verb.kids("det", "dep"):
+            if child.i == first - 1:
+                attach(child, head, "det" if child.dep == "det" else "compound")
+
+
+def _loose_modifier(verb: Tok, tokens: list[Tok]) -> None:
+    """A phrase right behind the subject and before the verb belongs to the subject."""
+    subject = verb.kid(*_SUBJECTS)
+    if subject is None or not verb.is_verb or subject.i > verb.i:
+        return
+    for child in verb.kids("prep"):
+        end = subject.subtree()[-1].i
+        if subject.i < child.i < verb.i and child.i == end + 1:
+            attach(child, subject, "prep")

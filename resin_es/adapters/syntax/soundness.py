@@ -1,0 +1,95 @@
+"""Signs that a parse went wrong. A clause that shows one is dropped: precision first."""
+
+from __future__ import annotations
+
+from resin_es.adapters.syntax.clauses import Clause
+from resin_es.adapters.syntax.tree import FINITE, Tok, torn
+
+_LINKING = ("CCONJ", "PUNCT", "ADV", "PART", "SCONJ")
+
+
+def flaw(clause: Clause) -> str:
+    """Why the clause cannot be trusted, in a word; "" if it can."""
+    if not clause.group:
+        return "no-predicate"
+    if not any(tok.tag in FINITE for tok in clause.group):
+        return "not-finite"
+    if clause.shared_subject:
+        return _shared_flaw(clause)
+    if clause.kind == "relative":
+        return "stray-verb" if _stray_verb(clause) else ""
+    return _order_flaw(clause) or ("stray-verb" if _stray_verb(clause) else "")
+
+
+def _order_flaw(clause: Clause) -> str:
+    subject, verb = clause.subject_tokens, clause.verb
+    if clause.subject.dep == "expl":
+        return ""
+    if subject[0].i > verb.i or subject[-1].i > clause.group[0].i:
+        return "subject-after-verb"
+    if torn(subject, clause.tree):
+        return "torn-subject"
+    if any(tok.dep in ("dep", "meta") for tok in (*subject, *clause.group)):
+        return "unattached"
+    before = clause.tree.tokens[subject[0].i - 1] if subject[0].i else None
+    if before is not None and before.tag == "CC" and not _joins_clauses(before, clause):
+        return "half-a-subject"
+    if before is not None and before.pos in ("NOUN", "PROPN", "ADJ", "NUM") and (
+        subject[0].pos not in ("DET", "PRON") and before.head is not subject[0]
+        and before.dep != "npadvmod" and not _opening_phrase(before, clause)
+    ):  # fmt: skip
+        return "half-a-subject"
+    if _gap_holds_noun(clause):
+        return "noun-before-verb"
+    return ""
+
+
+def _joins_clauses(word: Tok, clause: Clause) -> bool:
+    """Whether an "and" before the subject joins whole clauses."""
+    return word.head.is_verb or word.head is word or word.head in clause.chain
+
+
+def _opening_phrase(before: Tok, clause: Clause) -> bool:
+    """Whether a noun right before the subject ends a phrase of its own: "In 2010 fares rose"."""
+    above = before
+    while above.head is not above and above.head not in clause.chain:
+        above = above.head
+    return above.head in clause.chain and above.dep in ("prep", "advcl", "npadvmod")
+
+
+def _gap_holds_noun(clause: Clause) -> bool:
+    """A noun between subject and predicate that belongs to neither: a misread subject."""
+    start, end = clause.subject_tokens[-1].i + 1, clause.group[0].i
+    between = clause.tree.tokens[start:end]
+    if not between or between[0].pos == "PUNCT":
+        return False
+    inside = {tok.i for tok in clause.subject.subtree()}
+    return any(tok.pos in ("NOUN", "PROPN") and tok.i not in inside for tok in between)
+
+
+def _shared_flaw(clause: Clause) -> str:
+    """Between two coordinated verbs' phrases only linking words may stand."""
+    own = [tok for tok in clause.group if tok not in clause.borrowed]
+    if not own:
+        return "no-predicate"
+    first = own[0].i
+    before = clause.tree.tokens[first - 1] if first else None
+    if before is None or before.pos not in _LINKING:
+        return "noun-before-verb"
+    return "stray-verb" if _stray_verb(clause) else ""
+
+
+def _stray_verb(clause: Clause) -> bool:
+    """A finite verb without a subject inside the complements."""
+    skip = {tok.i for tok in clause.group}
+    return any(_stray(tok) for tok in clause.rest if tok.i not in skip) or any(
+        _stray(tok) for tok in (clause.subject_tokens if not clause.shared_subject else [])
+    )
+
+
+def _stray(tok: Tok) -> bool:
+    if tok.pos not in ("VERB", "AUX") or tok.tag not in ("VBD", "VBZ", "VBP"):
+        return False
+    if tok.dep in ("aux", "auxpass", "conj", "relcl", "acl", "ccomp", "csubj"):
+        return tok.dep in ("acl",) and tok.tag in ("VBZ", "VBP")
+    return not any(c.dep in ("nsubj", "nsubjpass", "expl", "mark") for c in tok.children)
