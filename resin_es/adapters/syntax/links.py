@@ -216,3 +216,8 @@ def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     cue = tree.text([tok for tok in child.subtree() if tok.i <= child.i])
     claim = _edge(parts, subject, source, target, cue, parts.modality)
     return Linked(claim, [*clause.tokens(), *child.subtree()])
+
+
+def conditional(clause: Clause) -> bool:
+    """Whether a clause carries a condition."""
+    return any(_condition_mark(child, clause.tree) for child in clause.chain[0].kids("advcl"))
