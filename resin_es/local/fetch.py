@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resin_es.errors import DownloadError
-from resin_es.local.files import disk_errors
+from resin_es.local.files import disk_errors, is_full
 from resin_es.local.settings import Progress
 from resin_es.local.versions import Distribution
 
@@ -84,8 +84,9 @@ def fetch(
     with disk_errors(f"downloading Elasticsearch {dist.version}", target.parent, DownloadError):
         try:
             return _fetch(dist, target, part, opener, progress, pause_s)
-        except OSError:
-            part.unlink(missing_ok=True)
+        except OSError as problem:
+            if is_full(problem):  # whoever needs the space shall have it back
+                part.unlink(missing_ok=True)
             raise
 
 

@@ -13,14 +13,15 @@ from pathlib import Path
 from resin_es.errors import LocalNodeError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}
 
 
 @contextmanager
 def disk_errors(doing: str, path: Path, error: type[LocalNodeError]) -> Iterator[None]:
-    """Turn an OSError inside the block into ``error`` with the next step.
+    """Turn a full or closed disk inside the block into ``error`` with the next step.
 
-    ``doing`` completes "There is no space left for ...".
+    ``doing`` completes "There is no space left for ...". Other errors (a pipe that progress was
+    written to, say) are not the disk's and pass.
     """
     try:
         yield
@@ -35,7 +36,12 @@ def disk_errors(doing: str, path: Path, error: type[LocalNodeError]) -> Iterator
                 f"{problem.filename or path} cannot be written ({problem.strerror}), for {doing}.",
                 hint="Make it writable for this user, or set RESIN_LOCAL_DIR to another folder.",
             ) from problem
-        raise error(f"{doing} failed in {path}: {problem}.") from problem
+        raise
+
+
+def is_full(problem: OSError) -> bool:
+    """Whether the disk, or the user's share of it, is full."""
+    return problem.errno in _FULL
 
 
 def make_folder(path: Path, mode: int = 0o755) -> Path:

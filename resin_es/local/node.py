@@ -10,9 +10,10 @@ import os
 import time
 from pathlib import Path
 
-from resin_es.errors import LocalNodeError, NodeStartError, PortInUse
+from resin_es.errors import LocalNodeError, NodeStartError
 from resin_es.local import http, process
 from resin_es.local.account import Account, check_open, node_account
+from resin_es.local.autopsy import died, silent
 from resin_es.local.config import NodeFolders, write_config
 from resin_es.local.fetch import maven_opener
 from resin_es.local.files import closed_to, disk_errors, give_to, make_folder
@@ -92,7 +93,7 @@ def _start(settings: LocalSettings, progress: Progress) -> NodeStatus:
         launch.release()
         running = _find(settings)
         if running is None:
-            raise _died(folders, settings.port)
+            raise died(folders.start_log, settings.port)
     except BaseException:
         launch.abort()
         folders.pid_file.unlink(missing_ok=True)
@@ -134,15 +135,11 @@ def _await(
             return state
         code = launch.exit_code()
         if code or (code == 0 and _find(settings) is None):
-            raise _died(folders, settings.port)
+            raise died(folders.start_log, settings.port)
         time.sleep(_POLL_S)
     if state == "recovering":
         return state
-    raise NodeStartError(
-        f"Elasticsearch did not answer within {settings.start_timeout_s:.0f} s and was stopped. "
-        f"Its last words:\n{last_words(folders)}",
-        hint=f"The whole log is in {folders.start_log}. On a busy machine, try again.",
-    )
+    raise silent(folders.start_log, settings.start_timeout_s)
 
 
 def _join(settings: LocalSettings, running: RunningNode, progress: Progress) -> NodeStatus:
@@ -159,7 +156,7 @@ def _join(settings: LocalSettings, running: RunningNode, progress: Progress) -> 
         progress.update(int(time.monotonic() - begun), None, "Waiting for Elasticsearch")
         time.sleep(_POLL_S)
         if not process.alive(running, settings.data_dir):
-            raise _died(_folders(settings, running.version), running.port)
+            raise died(_folders(settings, running.version).start_log, running.port)
         state = http.health(running.port, settings.users)
     if state == "down":
         raise NodeStartError(
@@ -190,28 +187,6 @@ def _status(
         log=_folders(settings, running.version).log,
         notes=notes,
     )
-
-
-def _died(folders: NodeFolders, port: int) -> LocalNodeError:
-    words = last_words(folders)
-    if "Address already in use" in words or "BindHttpException" in words:
-        found: PortInUse = http.port_in_use(port)
-        return found
-    return NodeStartError(
-        f"Elasticsearch ended while it was starting. Its last words:\n{words}",
-        hint=f"The whole log is in {folders.start_log}.",
-    )
-
-
-def last_words(folders: NodeFolders, lines: int = 12) -> str:
-    """The end of what the node printed, without stack traces; long lines cut."""
-    try:
-        text = folders.start_log.read_text("utf-8", errors="replace")
-    except OSError:
-        return "(nothing)"
-    told = [line.rstrip()[:300] for line in text.splitlines()]
-    told = [line for line in told if line and not line.lstrip().startswith(("at ", "... "))]
-    return "\n".join(told[-lines:]) or "(nothing)"
 
 
 def _find(settings: LocalSettings) -> RunningNode | None:

@@ -151,6 +151,15 @@ def test_a_full_disk_while_downloading(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
+def test_an_error_that_is_not_the_disks_passes(tmp_path: Path) -> None:
+    class Closed:
+        def update(self, done: int, total: int | None, description: str) -> None:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        fetch(DIST, tmp_path / "a.zip", Server(), Closed())
+
+
 def test_unpacked_with_its_modes_and_the_zip_removed(tmp_path: Path) -> None:
     home = installed(DIST, tmp_path / "cache", Server(), Told())
     assert (home / "bin" / "elasticsearch").stat().st_mode & 0o777 == 0o755

@@ -17,6 +17,7 @@ import pytest
 
 from resin_es.errors import JavaNotFound, LocalNodeError, NodeStartError, PortInUse, SettingsError
 from resin_es.local import process
+from resin_es.local.autopsy import died
 from resin_es.local.node import down, status, up
 from resin_es.local.settings import LocalSettings
 from resin_es.testing.nodes import free_port
@@ -96,6 +97,32 @@ def test_a_node_that_dies_is_quoted_and_leaves_nothing(settings: LocalSettings) 
     assert "start.log" in caught.value.hint
     assert nothing_runs(settings)
     assert up(settings).ready  # and the next start is not in its way
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning", "hint"),
+    [
+        ("java.io.IOException: No space left on device", "the disk is full", "RESIN_LOCAL_DIR"),
+        ("There is insufficient memory for Java", "too little memory", "RESIN_LOCAL_HEAP"),
+        ("failed to obtain node locks, tried [/d]", "another Elasticsearch", "container"),
+        ("OutOfMemoryError: Java heap space", "heap is too small", "1g"),
+    ],
+)
+def test_well_known_deaths_are_explained(
+    tmp_path: Path, words: str, meaning: str, hint: str
+) -> None:
+    log = tmp_path / "start.log"
+    log.write_text(f"[now][INFO ] a long story\n[now][ERROR] {words}\n\tat java.Thing\n")
+    error = died(log, 9250)
+    assert meaning in error.message
+    assert words in error.message
+    assert "long story" not in error.message
+    assert hint in error.hint
+    assert str(log) in error.hint
+
+
+def test_a_node_without_last_words(tmp_path: Path) -> None:
+    assert "(none)" in died(tmp_path / "missing", 9250).message
 
 
 def test_a_node_that_dies_after_its_launcher_is_noticed(settings: LocalSettings) -> None:
