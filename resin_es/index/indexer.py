@@ -105,7 +105,7 @@ class Indexer:
         vanished = [
             (stored.entry.key, stored.entry.external_id)
             for stored in self._store.scan_entries(source)
-            if stored.entry.key not in seen and stored.entry.status is not DocumentStatus.DELETED
+            if stored.entry.key not in seen and not _buried(stored.entry)
         ]
         return self._delete_keys(vanished, report)
 
@@ -299,7 +299,7 @@ class Indexer:
             graves: list[tuple[RegistryEntry, Guard | None]] = [
                 (tombstone(one.entry, self._now()), one.guard)
                 for one in self._store.entries(open_keys).values()
-                if one.entry.status is not DocumentStatus.DELETED
+                if not _buried(one.entry)
             ]
             results = self._store.put_entries(graves) if graves else []
             open_keys = []
@@ -314,3 +314,8 @@ class Indexer:
             f"{len(open_keys)} documents changed faster than they could be deleted.",
             hint="Stop what writes them and delete again.",
         )
+
+
+def _buried(entry: RegistryEntry) -> bool:
+    """Deleted and purged. A tombstone whose purge a crash cut short is laid again."""
+    return entry.status is DocumentStatus.DELETED and entry.settled
