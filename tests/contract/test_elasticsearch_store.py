@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from resin_es.errors import (
     StoreUnavailable,
 )
 from resin_es.index.settings import StoreSettings
+from resin_es.model import Hop, Plan, Trace
 from resin_es.ports import ModelIdentity, UnitStore
 from resin_es.testing.records import DIMS, entry, sample
 from resin_es.testing.store_contract import UnitStoreContract
@@ -128,6 +130,18 @@ class TestOnlyHere:
         zero = unit.model_copy(update={"body": {**unit.body, "vector": [0.0] * DIMS}})
         with pytest.raises(StoreRejected, match="zero magnitude"):
             store.write([zero], [])
+
+    def test_old_traces_go_and_new_ones_stay(
+        self, es: Elasticsearch, store: ElasticsearchStore
+    ) -> None:
+        plan = Plan(question="q", hops=(Hop(id="h1", subquestion="s"),))
+        for day in range(1, 9):
+            made = datetime(2024, 5, day, tzinfo=timezone.utc)
+            store.put_trace(Trace(id=f"t{day}", created_at=made, question="q", plan=plan))
+        es.indices.refresh(index=store.names.alias("traces"))
+        assert store.purge_traces(datetime(2024, 5, 8, tzinfo=timezone.utc)) == 7
+        assert store.get_trace("t7") is None
+        assert store.get_trace("t8") is not None
 
     def test_nothing_listens(self) -> None:
         from elasticsearch import Elasticsearch

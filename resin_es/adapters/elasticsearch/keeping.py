@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
 from resin_es.adapters.elasticsearch import realtime
-from resin_es.adapters.elasticsearch.base import MGET_DOCS, StoreBase, parts
+from resin_es.adapters.elasticsearch.base import GONE, MGET_DOCS, StoreBase, parts
 from resin_es.adapters.elasticsearch.bulk import report
 from resin_es.adapters.elasticsearch.errors import translated
+from resin_es.adapters.elasticsearch.scan import scan
 from resin_es.model import Trace
 from resin_es.model.base import content_id
 
@@ -31,6 +32,23 @@ class KeepingPart(StoreBase):
         docs = realtime.wanted(self.names.alias("traces"), [trace_id])
         found = realtime.mget(self.client, docs, f"reading trace {trace_id}")
         return Trace.model_validate(found[0]["_source"]) if found else None
+
+    def purge_traces(self, before: datetime) -> int:
+        """Delete traces made before ``before``, as of the last refresh. Returns how many went."""
+        doing = "purging old traces"
+        old = scan(
+            self.client,
+            self.names.aliases("traces"),
+            {"range": {"created_at": {"lt": before.isoformat()}}},
+            self.settings,
+            fields={"_source": False},
+            doing=doing,
+        )
+        actions = (
+            {"_op_type": "delete", "_index": hit["_index"], "_id": hit["_id"]} for hit in old
+        )
+        outcome = self._bulk(actions, doing, by_alias=False)
+        return report(outcome, doing, ignore=frozenset({GONE})).written
 
     def cache_get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         by_id = {content_id("cache", key): key for key in keys}
