@@ -55,6 +55,7 @@ def up(settings: LocalSettings, progress: Progress | None = None) -> NodeStatus:
         with locked(_lock(settings), "starting or stopping the local node", report):
             running = _find(settings)
             if running is None:
+                process.end_launchers(_pid_files(settings))
                 return _start(settings, report)
     return _join(settings, running, report)
 
@@ -67,9 +68,10 @@ def down(settings: LocalSettings, progress: Progress | None = None) -> bool:
         disk_errors("stopping the local node", settings.data_dir, LocalNodeError),
         locked(_lock(settings), "starting or stopping the local node", progress or _Silent()),
     ):
+        left = process.end_launchers(_pid_files(settings))
         running = _find(settings)
         if running is None:
-            return False
+            return left
         process.stop(running)
         _folders(settings, running.version).pid_file.unlink(missing_ok=True)
         return True
@@ -190,8 +192,11 @@ def _status(
 
 
 def _find(settings: LocalSettings) -> RunningNode | None:
-    files = [folders.pid_file for folders in versions_here(settings.data_dir).values()]
-    return process.find(settings.data_dir, files)
+    return process.find(settings.data_dir, _pid_files(settings))
+
+
+def _pid_files(settings: LocalSettings) -> list[Path]:
+    return [folders.pid_file for folders in versions_here(settings.data_dir).values()]
 
 
 def _folders(settings: LocalSettings, version: str) -> NodeFolders:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -101,6 +102,23 @@ def stop(node: RunningNode, *, grace_s: float = _GRACE_S) -> None:
             f"The local node (pid {node.pid}) belongs to another user.",
             hint="Stop it as the user (or root) who started it.",
         ) from error
+
+
+def end_launchers(pid_files: Sequence[Path]) -> bool:
+    """End launchers that a killed ``up`` left behind, before they start a node nobody waits for.
+
+    They are known by the pid file they were told to write. Whether there was one.
+    """
+    told = {str(path) for path in pid_files}
+    left = []
+    for each in psutil.process_iter(["cmdline"]):
+        words = each.info["cmdline"] or []
+        if any(a == "-p" and b in told for a, b in pairwise(words)):
+            left.append(each)
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                each.kill()
+    _wait_gone(left, _KILL_S)
+    return bool(left)
 
 
 def _wait_gone(processes: Sequence[psutil.Process], patience_s: float) -> bool:

@@ -33,6 +33,8 @@ if "-Dfake=dies" in options:
     print("java.lang.IllegalStateException: the disk is on fire")
     print("\\tat org.example.Thing.run(Thing.java:1)")
     sys.exit(78)
+if "-Dfake=slow" in options:
+    time.sleep(600)
 if "-Dfake=bind" in options:
     print("BindHttpException: Failed to bind to 127.0.0.1:9250")
     sys.exit(1)

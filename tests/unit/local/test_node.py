@@ -18,6 +18,7 @@ import pytest
 from resin_es.errors import JavaNotFound, LocalNodeError, NodeStartError, PortInUse, SettingsError
 from resin_es.local import process
 from resin_es.local.autopsy import died
+from resin_es.local.config import NodeFolders, write_config
 from resin_es.local.node import down, status, up
 from resin_es.local.settings import LocalSettings
 from resin_es.testing.nodes import free_port
@@ -148,6 +149,36 @@ def test_an_interrupted_start_leaves_nothing(
         up(with_(settings, jvm_options=("-Dfake=silent",)))
     monkeypatch.undo()
     assert nothing_runs(settings)
+
+
+def killed_up(settings: LocalSettings) -> psutil.Process:
+    """What is left of an ``up`` killed before its launcher has started the node."""
+    folders = NodeFolders(settings.data_dir / "8.19.21")
+    home = settings.cache_dir / "elasticsearch-8.19.21"
+    slow = with_(settings, jvm_options=("-Dfake=slow",))
+    write_config(slow, folders, home, (), process.node_option(settings.data_dir, 1, "8.19.21"))
+    launch = process.Launch(home, Path("/java"), folders.home, folders.config, None)
+    while starts(settings) == 0:
+        time.sleep(0.02)
+    return psutil.Process(launch._process.pid)
+
+
+def ended(each: psutil.Process) -> bool:
+    return not each.is_running() or each.status() == psutil.STATUS_ZOMBIE
+
+
+def test_the_launcher_of_a_killed_up_starts_no_second_node(settings: LocalSettings) -> None:
+    left = killed_up(settings)
+    node = up(settings)
+    assert node.ready
+    assert ended(left)
+
+
+def test_down_ends_the_launcher_of_a_killed_up(settings: LocalSettings) -> None:
+    left = killed_up(settings)
+    assert down(settings) is True
+    assert ended(left)
+    assert down(settings) is False
 
 
 def test_indices_not_yet_searchable_are_told(settings: LocalSettings) -> None:
