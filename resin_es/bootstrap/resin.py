@@ -116,7 +116,7 @@ class Resin:
         """Units and sentences nearest to ``text``. ``narrow``: sources, kinds, entities,
         fields. Raises FilterError, AccessError, StoreError."""
         principal, filters = self._who_and_what(groups, narrow)
-        return self.services.engine.search(text, principal, filters, k=limit)
+        return self.services.engine.search(text, principal, filters, limit=limit)
 
     def retrieve(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from resin_es.errors import SettingsError
 from resin_es.index.indexer_settings import IndexSettings
 from resin_es.index.settings import StoreSettings
@@ -16,12 +18,23 @@ if TYPE_CHECKING:
 
 
 def store_settings(settings: Settings) -> StoreSettings:
-    return StoreSettings(
-        prefix=settings.prefix,
-        language=settings.language,
-        vector_index=settings.vector_index,
-        bulk_bytes=settings.bulk_bytes,
-    )
+    """Raises SettingsError naming the setting that Elasticsearch could not take."""
+    try:
+        return StoreSettings.model_validate(
+            {
+                "prefix": settings.prefix,
+                "language": settings.language,
+                "vector_index": settings.vector_index,
+                "bulk_bytes": settings.bulk_bytes,
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = f"RESIN_{str(first['loc'][0]).upper()}" if first["loc"] else "a setting"
+        raise SettingsError(
+            f"{name} is {first['input']!r}: {first['msg']}.",
+            hint="`resin-es settings` lists every setting.",
+        ) from error
 
 
 def index_settings(settings: Settings) -> IndexSettings:

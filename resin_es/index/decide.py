@@ -48,25 +48,26 @@ def claimed(
 ) -> RegistryEntry:
     """The entry while the document is read. The last committed version still serves, under
     the rights that old and new share; attempts are counted before the work starts."""
-    working = {
-        "status": DocumentStatus.WORKING,
-        "version": document.version,
-        "lease": owner,
-        "heartbeat": now,
-        "error": None,
-    }
     if entry is None or entry.status is DocumentStatus.DELETED or not entry.passages:
         return RegistryEntry(
             key=document.key,
             source=document.source,
             external_id=document.external_id,
             access=document.access,
+            status=DocumentStatus.WORKING,
+            version=document.version,
+            lease=owner,
+            heartbeat=now,
             attempts=(entry.attempts if entry else 0) + 1,
-            **working,  # type: ignore[arg-type]
+            settled=False,
         )
     return entry.model_copy(
         update={
-            **working,
+            "status": DocumentStatus.WORKING,
+            "version": document.version,
+            "lease": owner,
+            "heartbeat": now,
+            "error": None,
             "access": common_access(entry.access, document.access),
             "settled": False,
             "attempts": entry.attempts + 1,
