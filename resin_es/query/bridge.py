@@ -11,7 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.model import Candidate, Hop
-from resin_es.query.words import fold, names, words
+from resin_es.query.plan_rules import FURTHER
+from resin_es.query.words import fold, names, stem, words
+
+TOLD, FOUND = 160, 2
+"""Characters of a statement, and how many statements, that complete a hop."""
 
 
 class Bridge(NamedTuple):
@@ -50,18 +54,29 @@ def bridged(hop: Hop, question: str, found: Iterable[Candidate], limit: int) -> 
     Where none is found the whole question joins instead: a hop such as ``who runs the
     company`` means nothing alone.
     """
+    chosen = entities_of(hop, question, found, limit)
+    if not chosen:
+        return Bridge(_with_question(hop, question), (), ())
+    sources = tuple(dict.fromkeys(chosen.values()))
+    return Bridge(completed(hop, tuple(chosen)), tuple(chosen), sources)
+
+
+def entities_of(hop: Hop, question: str, found: Iterable[Candidate], limit: int) -> dict[str, str]:
+    """The entities that complete a hop, each with the address it comes from. Those that carry
+    the hop's own bridge word (``Tram 3`` for ``trams``) come first. A hop that looks one step
+    further back takes what its predecessor's best addresses say instead."""
+    if hop.need == FURTHER:
+        return {c.statement[:TOLD]: c.address_id for c in list(found)[:FOUND] if c.statement}
     known = fold(f"{question} {hop.retrieval_text}")
-    entities: dict[str, tuple[str, str]] = {}
+    heads = {stem(word) for term in hop.bridge_terms for word in words(term)}
+    entities: dict[str, tuple[str, str, bool]] = {}
     for candidate in found:
         for entity in named_entities(candidate):
-            key = fold(entity)
-            if len(entities) < limit and key not in known and key not in entities:
-                entities[key] = (entity, candidate.address_id)
-    if not entities:
-        return Bridge(_with_question(hop, question), (), ())
-    terms = tuple(entity for entity, _ in entities.values())
-    sources = tuple(dict.fromkeys(address for _, address in entities.values()))
-    return Bridge(completed(hop, terms), terms, sources)
+            if fold(entity) not in known:
+                fits = not heads.isdisjoint(stem(word) for word in words(entity))
+                entities.setdefault(fold(entity), (entity, candidate.address_id, not fits))
+    order = sorted(entities.values(), key=lambda item: item[2])
+    return {entity: address for entity, address, _ in order[:limit]}
 
 
 def completed(hop: Hop, entities: Sequence[str]) -> Hop:
@@ -80,8 +95,9 @@ def named_entities(candidate: Candidate) -> list[str]:
         fields = [candidate.statement]
     found: list[str] = []
     for text in fields:
-        if len(words(text)) <= 5 and re.search(r"[^\W\d_a-z]|\d", text):
-            found.append(re.sub(r"^(?:the|an?)\s+", "", text.strip(), flags=re.I))
+        bare = re.sub(r"^(?:the|an?)\s+", "", text.strip(), flags=re.I)
+        if len(words(bare)) <= 4 and re.match(r"[^\W\d_a-z]", bare):
+            found.append(bare)
         else:
             found.extend(names(text))
     return [entity for entity in found if 1 < len(entity) <= 60]

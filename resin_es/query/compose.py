@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.model import (
@@ -11,26 +11,25 @@ from resin_es.model import (
     EvidenceBuffer,
     EvidencePassage,
     EvidenceSentence,
+    Hop,
+    Plan,
     ReaderIdentity,
+    ReasoningMode,
     Statement,
 )
 from resin_es.query import support
+from resin_es.query.picking import pick
+from resin_es.query.plan_rules import FURTHER
 from resin_es.query.planner import RulePlanner
-from resin_es.query.support import Weighed
+from resin_es.query.support import Told
+from resin_es.query.words import content, names, stem, words
 
 NOT_HELD = "The evidence does not say."
-ENOUGH = 0.34
-"""Least support of a quote. Below a third of the need's words, a sentence shares its topic at
-most."""
-CLOSE = 0.6
-"""A further quote for a need must support it at least this share as well as the best one."""
 
 
 class _Place(NamedTuple):
     passage: EvidencePassage
-    position: int
     sentence: EvidenceSentence
-    around: str
 
 
 class ExtractiveComposer:
@@ -46,57 +45,66 @@ class ExtractiveComposer:
 
     def compose(self, question: str, evidence: EvidenceBuffer) -> Answer:
         """An answer of quotes; ``found`` is false where no need has any support."""
-        places = _places(evidence)
+        places, sentences = _told(evidence)
         plan = RulePlanner().plan(question, self._max_needs)
-        needs = [hop.subquestion for hop in plan.hops]
-        texts = [f"{p.passage.title} {p.sentence.text}" for p in places]
-        rare = support.rarity(texts)
-        unseen = max(rare.values(), default=1.0)
+        rare = support.rarity(sentences)
         book = _Citations()
         statements: list[Statement] = []
         missing: list[str] = []
-        used: set[str] = set()
-        for need in needs:
-            weighed = support.weigh(need, rare, unseen)
-            chosen = self._chosen(weighed, places, texts)
-            fresh = [place for place in chosen if place.sentence.id not in used]
-            used.update(place.sentence.id for place in fresh)
+        used: set[int] = set()
+        found: dict[str, list[int]] = {}
+        for hop in plan.hops:
+            if hop.need == FURTHER:
+                continue
+            carried = self._carried(hop, found, sentences, question)
+            need = support.weigh(hop.subquestion, rare)
+            beside = own_side(hop, plan, sentences)
+            told = [sentences[i] for i in beside]
+            chosen = [beside[i] for i in pick(need, told, quotes=self._quotes, carried=carried)]
+            found[hop.id] = chosen
             if not chosen:
-                missing.append(need)
-            statements.extend(book.quote(place) for place in _in_order(fresh))
+                missing.append(hop.subquestion)
+            statements.extend(book.quote(places[i]) for i in chosen if i not in used)
+            used.update(chosen)
         return _answer(question, statements, book, missing, self.identity.model)
 
-    def _chosen(
-        self, need: Weighed, places: Sequence[_Place], texts: Sequence[str]
-    ) -> list[_Place]:
-        if not support.names_held(need, texts):
-            return []
-        scored = [
-            (
-                support.support(need, place.sentence.text, place.around) - 0.002 * place.position,
-                place,
-            )
-            for place in places
-        ]
-        scored.sort(key=lambda item: -item[0])
-        if not scored or scored[0][0] < ENOUGH:
-            return []
-        least = max(ENOUGH, CLOSE * scored[0][0])
-        return [place for score, place in scored[: self._quotes] if score >= least]
+    @staticmethod
+    def _carried(
+        hop: Hop, found: Mapping[str, Sequence[int]], sentences: Sequence[Told], question: str
+    ) -> frozenset[str]:
+        """Stems of the names that the needs before this one brought up."""
+        texts = [sentences[i].text for name in hop.depends_on for i in found.get(name, ())]
+        brought = {stem(word) for text in texts for name in names(text) for word in words(name)}
+        return frozenset(brought - {stem(word) for word in words(question)})
 
 
-def _places(evidence: EvidenceBuffer) -> list[_Place]:
-    return [
-        _Place(passage, position, sentence, f"{passage.title} {passage.text}")
-        for position, passage in enumerate(evidence.passages)
-        for sentence in passage.sentences
-    ]
+def own_side(hop: Hop, plan: Plan, sentences: Sequence[Told]) -> list[int]:
+    """Positions of the sentences that may serve a hop: for a side of a comparison those that
+    it or its surroundings name, so that no fact changes sides; else all."""
+    everything = list(range(len(sentences)))
+    if plan.mode is not ReasoningMode.COMPARISON:
+        return everything
+    others = {stem(w) for h in plan.hops if h.id != hop.id for w in content(h.subquestion)}
+    side = {stem(word) for word in content(hop.subquestion)} - others
+    if not side:
+        return everything
+    named = [i for i in everything if side & sentences[i].stems]
+    titled = [i for i in everything if side <= (sentences[i].around | sentences[i].stems)]
+    rivals = others - {stem(word) for word in content(hop.subquestion)}
+    return sorted({*named, *(i for i in titled if not rivals & sentences[i].stems)})
 
 
-def _in_order(places: Sequence[_Place]) -> list[_Place]:
-    """Sentences of one passage in their own order, passages in the order of their best one."""
-    first = {place.passage.passage_id: i for i, place in reversed(list(enumerate(places)))}
-    return sorted(places, key=lambda p: (first[p.passage.passage_id], p.sentence.start))
+def _told(evidence: EvidenceBuffer) -> tuple[list[_Place], list[Told]]:
+    places: list[_Place] = []
+    sentences: list[Told] = []
+    documents: dict[str, int] = {}
+    for passage in evidence.passages:
+        rank = documents.setdefault(passage.document_key, len(documents))
+        around = f"{passage.title} {passage.text}"
+        for sentence in passage.sentences:
+            places.append(_Place(passage, sentence))
+            sentences.append(support.told(sentence.text, around, rank))
+    return places, sentences
 
 
 class _Citations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from resin_es.model import ReasoningType, UnitKind
 
@@ -20,7 +21,7 @@ _ANSWER_TYPES: tuple[tuple[str, str], ...] = (
     (
         "number",
         r"\bhow (many|much|far|often|large|big|high|tall|heavy)\b|\bnumber of\b|"
-        r"\bpopulation\b|\bpercent|\b(more|most|fewer|larger|largest|bigger)\b",
+        r"\bpopulation\b|\bpercent|\b(more|(?<!at )most|fewer|larger|largest|bigger)\b",
     ),
     (
         "time",
@@ -34,6 +35,70 @@ _ANSWER_TYPES: tuple[tuple[str, str], ...] = (
     ("procedure", r"\bhow (do|can|should|to)\b"),
     ("yes-no", r"^\W*(is|are|was|were|do|does|did|can|could|may|must|should|will|has|have)\b"),
 )
+
+SHOWS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, flags)
+    for name, pattern, flags in (
+        (
+            "money",
+            r"[$€£¥]|\b(crowns?|dollars?|euros?|cents?|pounds?|fares?|costs?|prices?|fees?|free|"
+            r"discount|pays?|half)\b",
+            re.I,
+        ),
+        (
+            "duration",
+            r"\b(\d[\d.,]*|one|two|three|half an) (seconds?|minutes?|hours?|days?|weeks?|months?|"
+            r"years?)\b",
+            re.I,
+        ),
+        (
+            "number",
+            r"\b\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
+            re.I,
+        ),
+        (
+            "time",
+            r"\b(1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b(january|february|march|april|may|june|july|"
+            r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|"
+            r"saturday|sunday|midnight|noon|century)\b",
+            re.I,
+        ),
+        ("place", r"\b(in|at|near|on|from|to|between) (the )?[^\W\d_a-z]", 0),
+        ("person", r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+|\b([Hh]e|[Ss]he)\b", 0),
+        (
+            "reason",
+            r"\b(because|caus(e|es|ed|ing)|due to|led to|leads to|result(s|ed)? (in|from)|"
+            r"therefore|since|reduced|raised|failed|owing|so that|stopped|blocked|damaged)\b",
+            re.I,
+        ),
+        ("procedure", r"\b(first|then|must|by \w+ing|step|using|need to)\b", re.I),
+        ("definition", r"\b(is|are|means|refers to|was) (an?|the)\b", re.I),
+        (
+            "yes-no",
+            r"\b(not|no|never|only|must|may|can|cannot|allow\w*|let|lets|requires?|both)\b",
+            re.I,
+        ),
+    )
+}
+"""What a sentence shows that holds an answer of a type."""
+
+
+def asked_types(text: str, limits: Sequence[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Types of answer that a need calls for, and which of them its limits call for: ``within
+    40 minutes`` calls for durations, whatever the words of the need are."""
+    bare = text
+    for limit in limits:
+        bare = bare.replace(limit, " ")
+    found = [name for name, pattern in _ANSWER_TYPES if re.search(pattern, bare.casefold())]
+    limited = [
+        name for name in ("duration", "money") for limit in limits if SHOWS[name].search(limit)
+    ]
+    if limited:
+        found = [name for name in found if name != "yes-no"]
+    if {"money", "duration"} & {*found, *limited}:
+        found = [name for name in found if name != "number"]
+    return tuple(dict.fromkeys([*found, *limited]))[:3] or ("text",), frozenset(limited)
+
 
 CAUSAL: tuple[UnitKind, ...] = ("causal-edge", "rule")
 FACTUAL: tuple[UnitKind, ...] = ("entity-fact", "relation")

@@ -12,6 +12,7 @@ from resin_es.errors import PlanError
 from resin_es.model import Hop, Plan, ReaderIdentity, ReasoningMode, ReasoningType
 from resin_es.query import cues, plan_rules
 from resin_es.query.plan_rules import Need
+from resin_es.query.sides import sides
 from resin_es.query.words import unique
 
 MAX_PLANNED = 2_000
@@ -45,13 +46,13 @@ class RulePlanner:
 
 
 def _needs(question: str) -> tuple[ReasoningMode, list[Need]]:
-    compared = plan_rules.sides(question)
+    compared = sides(question)
     if compared:
         return ReasoningMode.COMPARISON, compared
     parts = plan_rules.clauses(question)
     if parts:
         return ReasoningMode.PARALLEL, parts
-    return ReasoningMode.CHAIN, plan_rules.chain(question)
+    return ReasoningMode.CHAIN, plan_rules.chain(question) or plan_rules.causes(question)
 
 
 def _folded(needs: Sequence[Need], limit: int) -> list[Need]:

@@ -10,10 +10,10 @@ from resin_es.model import Candidate, Hop, Trace
 from resin_es.model.base import Frozen
 from resin_es.ports import Embedder, SearchResponse, UnitStore
 from resin_es.query import hits
-from resin_es.query.bridge import by_id, completed, named_entities
+from resin_es.query.bridge import by_id, completed, entities_of
 from resin_es.query.found import embedded_text, vector_reference
 from resin_es.query.settings import QuerySettings
-from resin_es.query.words import fold
+from resin_es.query.words import capped
 
 
 class HopReplay(Frozen):
@@ -66,7 +66,7 @@ def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay
                 for hop in later]  # fmt: skip
         made = embedder.embed([embedded_text(hop) for hop in hops])
         bodies = [
-            _with_text(traced.body, hop, [float(v) for v in vector])
+            _with_text(traced.body, hop, [float(v) for v in vector], settings.max_terms)
             for traced, hop, vector in zip(later, hops, made, strict=True)
         ]
         answered: Sequence[SearchResponse]
@@ -93,19 +93,13 @@ def _vectors(hops: Sequence[Hop], embedder: Embedder) -> dict[str, list[float]]:
 def _completed(
     hop: Hop, question: str, found: Mapping[str, Candidate], settings: QuerySettings
 ) -> Hop:
-    known = fold(f"{question} {hop.retrieval_text}")
-    entities: dict[str, str] = {}
-    for candidate in found.values():
-        for entity in named_entities(candidate):
-            if fold(entity) not in known and len(entities) < settings.bridge_entities:
-                entities.setdefault(fold(entity), entity)
-    return completed(hop, tuple(entities.values()))
+    chosen = entities_of(hop, question, found.values(), settings.bridge_entities)
+    return completed(hop, tuple(chosen))
 
 
-def _with_text(body: Mapping[str, Any], hop: Hop, vector: list[float]) -> dict[str, Any]:
-    from resin_es.query.words import capped
-
-    limit = int(body.get("max_terms", 64))
+def _with_text(
+    body: Mapping[str, Any], hop: Hop, vector: list[float], limit: int
+) -> dict[str, Any]:
     text = capped(hop.retrieval_text, limit)
 
     def restored(value: Any) -> Any:

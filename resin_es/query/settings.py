@@ -44,7 +44,6 @@ class QuerySettings(Frozen):
     kind_weight: float = 0.02
     lexical_weight: float = 0.05
     near_duplicate: float = 0.9
-    quotes_per_need: int = 2
     keep_traces: bool = True
 
     @model_validator(mode="after")
@@ -58,7 +57,6 @@ class QuerySettings(Frozen):
         _within("budget", self.budget, 1, 1_000_000, "RESIN_BUDGET or --budget, in tokens.")
         _within("max_terms", self.max_terms, 1, MAX_TERMS, "")
         _within("bridge_entities", self.bridge_entities, 0, 50, "")
-        _within("quotes_per_need", self.quotes_per_need, 1, 20, "")
         for name in ("lexical_weight", "kind_weight", "kind_boost", "dense_boost", "title_boost"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}, but may not be negative.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from resin_es.query.cues import answer_type
+from resin_es.query.cues import SHOWS, asked_types
+from resin_es.query.plan_rules import constraints
 from resin_es.query.words import (
     ANAPHORS,
     GENERIC,
@@ -20,104 +21,144 @@ from resin_es.query.words import (
     words,
 )
 
-_SHOWS: Mapping[str, str] = {
-    "money": r"[$€£¥]|\b(crowns?|dollars?|euros?|cents?|pounds?|fares?|costs?|prices?|fees?|free|"
-    r"discount|pays?|half)\b",
-    "duration": r"\b(\d[\d.,]*|one|two|three|half an) (seconds?|minutes?|hours?|days?|"
-    r"weeks?|months?|years?)\b",
-    "number": r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
-    "time": r"\b(1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b(january|february|march|april|may|june|july|"
-    r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|"
-    r"sunday|midnight|noon|century)\b",
-    "place": r"\b(in|at|near|on|from|to|between) (the )?[^\W\d_a-z]",
-    "person": r"[^\W\d_a-z]\w+ [^\W\d_a-z]\w+|\b(he|she|who)\b",
-    "reason": r"\b(because|caus(e|es|ed|ing)|due to|led to|leads to|result(s|ed)? (in|from)|"
-    r"therefore|since|reduced|raised|failed|failure|fault|after|owing|so that)\b",
-    "procedure": r"\b(first|then|must|by \w+ing|step|using|need to)\b",
-    "definition": r"\b(is|are|means|refers to|was) (an?|the)\b",
-    "yes-no": r"\b(not|no|never|only|must|may|can|cannot|allow\w*|is|are|was|were|both)\b",
-}
-
 _SAME: tuple[frozenset[str], ...] = tuple(
     frozenset(stem(word) for word in group.split())
     for group in (
-        "cost price fare fee charge pay",
+        "cost price fare fee charge pay spend",
         "take ride duration minutes hours last long travel journey",
         "allow permit may let accept valid",
         "forbid ban prohibit",
         "cause reason lead result",
         "build built construct",
         "own belong",
-        "employ employer staff people employees work",
-        "carry capacity passengers hold",
+        "employ employer staff people employees",
+        "carry capacity hold",
         "run operate",
         "make manufacture produce",
         "live reside residents",
         "stop halt close closure",
         "far range distance kilometres miles",
+        "need require",
     )
 )
 """Words that ask for, and tell of, the same thing."""
 
+_DENIES = re.compile(r"\b(?:not|no|never|nor|without|except|unless|cannot)\b|n't\b", re.I)
 
-class Weighed(NamedTuple):
-    """A need as sentences are held against it."""
+
+class Told(NamedTuple):
+    """A source sentence as it is weighed. ``meaning`` holds its stems and what they stand
+    for, ``around`` those of its title and neighbours; ``rank`` is its passage's place."""
 
     text: str
-    kind: str
+    stems: frozenset[str]
+    meaning: frozenset[str]
+    around: frozenset[str]
+    rank: int
+
+
+class Weighed(NamedTuple):
+    """A need as sentences are held against it: the types of answer it calls for (``limited``
+    those that its limits call for), the weight of each stem it asks with, and which of them
+    belong to names."""
+
+    text: str
+    types: tuple[str, ...]
+    limited: frozenset[str]
     stems: Mapping[str, float]
-    """Weight of each stem that the need asks with."""
     named: frozenset[str]
-    """Stems of the need's names: without one of them, a sentence is about something else."""
+    denies: bool
 
 
-def rarity(texts: Sequence[str]) -> dict[str, float]:
-    """Weight of each stem by how few of the texts hold it."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update({stem(word) for word in words(text)})
-    return {word: math.log(1 + len(texts) / count) for word, count in counts.items()}
+def told(text: str, around: str, rank: int) -> Told:
+    """``text`` as it is weighed."""
+    stems = _stems(text)
+    return Told(text, stems, _expanded(stems), _expanded(_stems(around)), rank)
 
 
-def weigh(need: str, rare: Mapping[str, float], unseen: float) -> Weighed:
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if fold(word) not in STOPWORDS)
+
+
+def _expanded(stems: frozenset[str]) -> frozenset[str]:
+    return stems.union(*(group for group in _SAME if group & stems))
+
+
+def rarity(texts: Sequence[Told]) -> dict[str, float]:
+    """Weight of each stem by how few of the sentences hold it."""
+    counts = Counter(root for text in texts for root in text.stems)
+    return {root: math.log(1 + len(texts) / count) for root, count in counts.items()}
+
+
+def weigh(need: str, rare: Mapping[str, float]) -> Weighed:
     """Weights of a need's words: rare ones count most, words that questions are merely asked
-    with count little, stop words nothing. ``unseen`` is the weight of a word no text holds."""
+    with count little, stop words nothing; a word that no sentence holds counts as the rarest."""
+    unseen = max(rare.values(), default=1.0)
+    limits = constraints(need)
+    asked = need
+    for limit in limits:
+        asked = asked.replace(limit, _without_figures(limit))
     stems: dict[str, float] = {}
-    for word in content(need):
+    for word in content(asked):
         root = stem(word)
-        weight = rare.get(root, unseen)
-        stems[root] = weight * (0.25 if fold(word) in GENERIC | ANAPHORS else 1.0)
-    named = {
+        stems[root] = rare.get(root, unseen) * (
+            0.25 if fold(word) in GENERIC or fold(word) in ANAPHORS else 1.0
+        )
+    named = frozenset(
         stem(word) for name in names(need) for word in words(name) if fold(word) not in STOPWORDS
-    }
-    return Weighed(need, answer_type(need), stems, frozenset(named))
+    )
+    types, limited = asked_types(need, limits)
+    return Weighed(need, types, limited, stems, named, bool(_DENIES.search(need)))
 
 
-def support(need: Weighed, sentence: str, around: str) -> float:
-    """How much of a need the sentence covers, in [0, 1.35].
+def _without_figures(limit: str) -> str:
+    """A limit's figure is not what a sentence must hold: it is what the answer is held to."""
+    if not any(SHOWS[name].search(limit) for name in ("money", "duration")):
+        return limit
+    return ""
+
+
+def binds(need: Weighed, sentence: Told) -> float:
+    """Share of what the need names that the sentence or its surroundings name; 1 if nothing."""
+    named = {root: w for root, w in need.stems.items() if root in need.named}
+    share = _share(named, sentence.meaning, sentence.around, 1.0)
+    return 1.0 if share is None else share
+
+
+def support(need: Weighed, sentence: Told, kind: str, carried: Collection[str] = ()) -> float:
+    """How much of a need the sentence covers, about [0, 1.5]; 0 where it says nothing of what
+    is asked.
 
     What the need names and what it asks of that count apart, about half each: a sentence on
-    the right thing that says something else is not support. ``around`` (title, neighbours)
-    may bind the name, and lends a little to the rest. A sentence that shows the type of answer
-    asked for gains up to .35.
+    the right thing that says something else is no support. Title and neighbours may bind the
+    name, and lend a little to the rest. A sentence that shows the type of answer, or denies
+    where the need denies, gains; so does one that names what an earlier need found
+    (``carried``). Of two equal ones the earlier and shorter is better.
     """
-    own = _expanded({stem(word) for word in words(sentence)})
-    near = _expanded({stem(word) for word in words(around)})
     named = {root: w for root, w in need.stems.items() if root in need.named}
     asked = {root: w for root, w in need.stems.items() if root not in need.named}
-    bound, said = _share(named, own, near, 0.8), _share(asked, own, near, 0.3)
+    bound = _share(named, sentence.meaning, sentence.around, 0.8)
+    said = _share(asked, sentence.meaning, sentence.around, 0.3)
+    own = _share(asked or named, sentence.meaning, frozenset(), 0.0) or 0.0
+    shows = kind in SHOWS and SHOWS[kind].search(sentence.text) is not None
+    if shows and kind in need.limited:
+        said, own = max(said or 0.0, 0.6), max(own, 0.5)
+    if own < 0.12 and not (shows and (bound or 0.0) > 0.5):
+        return 0.0
     if bound is None or said is None:
         covered = (said if bound is None else bound) or 0.0
     else:
         covered = 0.45 * bound + 0.55 * said
-    pattern = _SHOWS.get(need.kind)
-    seen = sentence if need.kind in _CASED else sentence.casefold()
-    if pattern is None or re.search(pattern, seen) is None:
-        return covered
-    return covered + 0.35 * min(1.0, 2 * (said if said is not None else covered))
+    gained = 0.35 * min(1.0, 2 * own) if shows else 0.0
+    gained += 0.2 if need.denies and _DENIES.search(sentence.text) else 0.0
+    gained += 0.3 if carried and not sentence.stems.isdisjoint(carried) else 0.0
+    extra = len(sentence.stems - need.stems.keys())
+    return covered + gained - 0.015 * sentence.rank - 0.006 * extra
 
 
-def _share(stems: Mapping[str, float], own: set[str], near: set[str], lent: float) -> float | None:
+def _share(
+    stems: Mapping[str, float], own: Collection[str], near: Collection[str], lent: float
+) -> float | None:
     """Weighted share of the stems held; None where there are none to hold."""
     total = sum(stems.values())
     if not total:
@@ -126,20 +167,9 @@ def _share(stems: Mapping[str, float], own: set[str], near: set[str], lent: floa
     return sum(held) / total
 
 
-_CASED = frozenset({"place", "person"})
-
-
-def _expanded(stems: set[str]) -> set[str]:
-    found = set(stems)
-    for group in _SAME:
-        if group & stems:
-            found |= group
-    return found
-
-
-def names_held(need: Weighed, texts: Sequence[str]) -> bool:
-    """Whether the evidence as a whole mentions what the need names, if it names anything."""
+def names_held(need: Weighed, sentences: Sequence[Told]) -> bool:
+    """Whether the evidence as a whole mentions at least half of what the need names."""
     if not need.named:
         return True
-    held = {stem(word) for text in texts for word in words(text)}
+    held = frozenset().union(*(s.stems | s.around for s in sentences))
     return len(need.named & held) * 2 >= len(need.named)

@@ -24,19 +24,19 @@ STOPWORDS = frozenset(
 
 GENERIC = frozenset(
     "approach approaches aspect aspects author authors benefit benefits broader changes "
-    "characteristics conclusion conclusions conclude considering context contribute contributes "
-    "contribution data describe described detail details difference differences discovered "
-    "discovery effect effects evidence example explain explored factor factors finding findings "
-    "focus fundamental future gain gained general given help highlight highlighted identified "
-    "identify impact impacts implicated implication implications importance important improve "
-    "indicate indicated infer inferred influence inform information insight insights involve "
-    "involved involves interpretation investigated key kind knowledge main major mean means "
-    "mechanism mechanisms method methods molecular observed occur overall paper perspective pathway pathways "
-    "possible potential potentially primary proposed provide provides reason reasons regarding "
-    "relate related relation relationship reported research result results reveal role roles "
-    "significance significant specific specifically strategies strategy studied studies study "
-    "suggest suggested suggests support supports terms therapeutic understanding understand use "
-    "used work".split()
+    "characteristics conclude conclusion conclusions considering context contribute "
+    "contributes contribution data describe described detail details difference differences "
+    "discovered discovery effect effects evidence example explain explored factor factors "
+    "finding findings focus fundamental future gain gained general given help highlight "
+    "highlighted identified identify impact impacts implicated implication implications "
+    "importance important improve indicate indicated infer inferred influence inform "
+    "information insight insights interpretation investigated involve involved involves key "
+    "kind knowledge main major mean means mechanism mechanisms method methods molecular "
+    "observed occur overall paper pathway pathways perspective possible potential potentially "
+    "primary proposed provide provides reason reasons regarding relate related relation "
+    "relationship reported research result results reveal role roles significance significant "
+    "specific specifically strategies strategy studied studies study suggest suggested "
+    "suggests support supports terms therapeutic understand understanding use used work".split()
 )
 """Words that questions are asked with, not asked about: alone they make no need."""
 
@@ -56,16 +56,21 @@ def words(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """A rough stem: plural and the commonest English endings cut off. Never shorter than 3."""
+    """A rough stem: plurals, the commonest English endings and agents (``director``) cut off.
+    Never shorter than 3; only for comparing words with each other."""
     text = fold(word).removesuffix("'s")
-    if text.endswith("ies") and len(text) > 5:
-        return text[:-3] + "y"
-    for ending in ("ing", "ed", "es", "s"):
+    for ending in ("ies", "ied"):
+        if text.endswith(ending) and len(text) > 5:
+            return text[:-3] + "y"
+    for ending in ("ing", "ed", "s"):
         if text.endswith(ending) and len(text) - len(ending) >= 3 and not text.endswith("ss"):
-            cut = text[: -len(ending)]
-            if ending in ("ing", "ed") and cut[-1] == cut[-2] and cut[-1] not in "aeiouls":
-                cut = cut[:-1]
-            return cut.removesuffix("e") if len(cut) > 3 else cut
+            text = text[: -len(ending)]
+            doubled = ending != "s" and text[-1] == text[-2] and text[-1] not in "aeiouls"
+            if doubled or (ending == "s" and text.endswith(("she", "che", "xe", "sse"))):
+                text = text[:-1]
+            break
+    if len(text) > 6 and text.endswith(("er", "or")):
+        text = text[:-2]
     return text.removesuffix("e") if len(text) > 4 else text
 
 

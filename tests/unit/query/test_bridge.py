@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from resin_es.model import Candidate, Hop
 from resin_es.query.bridge import ancestors, bridged, named_entities, waves
+from resin_es.query.plan_rules import FURTHER
 
 
 def unit(name: str, subject: str = "", object: str = "", statement: str = "") -> Candidate:
@@ -59,3 +60,18 @@ def test_waves_and_ancestors() -> None:
     assert waves([A, B, C], True) == ([A], [B, C])
     assert waves([A, B, C], False) == ([A, B, C], [])
     assert ancestors(C, [A, B, C]) == ["a"]
+
+
+def test_a_step_further_back_takes_what_was_found() -> None:
+    further = Hop(id="h2", subquestion="What caused this?", need=FURTHER, depends_on=("h1",))
+    told = ["The flood stopped the line.", "The pumps failed.", "Never reached."]
+    found = [unit(str(i), statement=text) for i, text in enumerate(told)]
+    bridge = bridged(further, "Why did the line stop?", found, 6)
+    assert bridge.hop.retrieval_text == f"What caused this? {told[0]} {told[1]}"
+    assert bridge.addresses == ("0", "1")
+
+
+def test_entities_that_fit_the_bridge_word_come_first() -> None:
+    hop = Hop(id="b", subquestion="Who makes them?", bridge_terms=("trams",), depends_on=("a",))
+    found = [unit("1", "Orvane", "Kilnside"), unit("2", "Tram 3", "Saltgate")]
+    assert bridged(hop, "Q", found, 2).entities == ("Tram 3", "Orvane")

@@ -43,12 +43,22 @@ def test_any_words_give_a_plan(text: str) -> None:
 
 
 def test_a_plain_question_is_one_hop() -> None:
-    found = plan("Why did Metro Line B stop in March 2024?")
+    found = plan("When did Metro Line B open to the public?")
     assert found.mode is ReasoningMode.SINGLE
-    assert [hop.subquestion for hop in found.hops] == ["Why did Metro Line B stop in March 2024?"]
-    assert found.hops[0].reasoning_type is ReasoningType.CAUSE
-    assert found.answer_type == "reason"
+    assert [hop.subquestion for hop in found.hops] == ["When did Metro Line B open to the public?"]
+    assert found.hops[0].reasoning_type is ReasoningType.ATTRIBUTE
+    assert found.answer_type == "time"
+    assert found.entities == ("Metro Line B",)
+
+
+def test_a_why_looks_one_step_further_back() -> None:
+    found = plan("Why did Metro Line B stop in March 2024?")
+    first, further = found.hops
+    assert first.subquestion == "Why did Metro Line B stop in March 2024?"
+    assert first.reasoning_type is ReasoningType.CAUSE
+    assert further.depends_on == (first.id,)
     assert found.entities == ("Metro Line B", "March 2024")
+    assert len(plan("Why did it stop?", 1).hops) == 1
 
 
 def test_a_comparison_has_one_hop_a_side_with_all_that_is_shared() -> None:
