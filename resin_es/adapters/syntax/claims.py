@@ -5,125 +5,28 @@ Rules (the sixth kind) and the cues that join two clauses stand in :mod:`.links`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from resin_es.adapters.syntax import qualify
 from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, words
-from resin_es.adapters.syntax.phrases import phrase, trim
+from resin_es.adapters.syntax.parts import Parts, parts_of
+from resin_es.adapters.syntax.phrases import is_generic, phrase
 from resin_es.adapters.syntax.subjects import Entity
-from resin_es.adapters.syntax.tree import Tok, refill, torn
+from resin_es.adapters.syntax.tree import Tok
 from resin_es.model import (
     CausalEdge,
     Claim,
     EntityFact,
     EntityType,
-    Modality,
-    Polarity,
     Relation,
     TypeProperty,
 )
 
 PRESENT = frozenset({"VBZ", "VBP", "MD"})
-MAX_OBJECT = 420
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A clause cut into the fields of a claim, before its kind is known."""
-
-    subject: Entity
-    predicate: str
-    object: str
-    scope: str
-    modality: Modality
-    polarity: Polarity
-    confidence: float
-    aliases: tuple[str, ...] = ()
-    entity_type: str = ""
-    object_head: Tok | None = None
-    moved: Tok | None = None
-
-
-def parts_of(clause: Clause, subject: Entity) -> Parts | None:
-    """Predicate, object and scope; None where nothing is said of the subject."""
-    tree = clause.tree
-    limits, pieces = qualify.split_scope(clause)
-    group = list(clause.group)
-    tokens = [tok for _, part in pieces for tok in part]
-    head = pieces[0][0] if pieces else None
-    moved = None
-    if not tokens:
-        group, tokens = _value_from_group(clause)
-        if not tokens:
-            return None
-    elif head is not None and head.dep in ("prep", "agent") and tokens[0] is head:
-        if len(tokens) > 1 and _simple_preposition(head):
-            group, tokens, moved = [*group, head], tokens[1:], head
-    scope = [*qualify.leading_scope(clause), *limits, *qualify.adverb_limits(clause)]
-    tokens = refill(tokens, tree)
-    further = _continuation(clause, tokens, limits)
-    if further is None:
-        return None
-    tokens = [*tokens, *further]
-    if torn(tokens, tree):
-        return None
-    text = tree.text(tokens)
-    predicate = tree.text(group)
-    if not text or not predicate or len(text) > MAX_OBJECT:
-        return None
-    confidence = subject.confidence - (0.1 if len(tokens) > 30 else 0.0)
-    confidence -= {"relative": 0.15, "contrast": 0.05, "content": 0.0}.get(clause.kind, 0.0)
-    return Parts(
-        subject, predicate, text, "; ".join(tree.text(part) for part in scope),
-        qualify.modality(clause), qualify.polarity(clause), max(confidence, 0.2),
-        object_head=head, moved=moved,
-    )  # fmt: skip
-
-
-_NOMINAL = ("NOUN", "PROPN", "ADJ", "NUM", "SYM")
-
-
-def _continuation(
-    clause: Clause, tokens: list[Tok], limits: list[list[Tok]]
-) -> list[Tok] | None:
-    """Words that run on behind the object although the parse hung them elsewhere; None if
-    they run on for so long that the object is cut off in an unknown way."""
-    taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
-    index = tokens[-1].i + 1
-    further: list[Tok] = []
-    for tok in clause.tree.tokens[index:]:
-        if tok.i in taken or not (tok.pos in _NOMINAL or tok.tag == "HYPH"):
-            break
-        further.append(tok)
-    if further and tokens[-1].pos in ("NOUN", "PROPN", "ADJ", "NUM") and len(further) <= 4:
-        return further
-    return [] if not further else None
-
-
-def _simple_preposition(head: Tok) -> bool:
-    """One-word prepositions with an object of their own ("in the liver")."""
-    return head.kid("pobj", "pcomp") is not None and not any(
-        child.i < head.i or child.dep in ("prep", "fixed") for child in head.children
-    )
-
-
-def _value_from_group(clause: Clause) -> tuple[list[Tok], list[Tok]]:
-    """A predicate without complements, cut in two: "X was | measured", "X remains | debated"."""
-    group = clause.group
-    if len(clause.chain) > 1 and clause.verb.tag in ("VBN", "JJ"):
-        return [tok for tok in group if tok.i < clause.verb.i], [clause.verb]
-    helpers = [tok for tok in group if tok.dep in ("aux", "auxpass", "neg")]
-    if not clause.passive or not helpers:
-        return [], []
-    cut = helpers[-1].i
-    return [tok for tok in group if tok.i <= cut], [tok for tok in group if tok.i > cut]
 
 
 def claim_of(clause: Clause, subject: Entity) -> Claim | None:
     """The one claim a clause makes by itself."""
     parts = parts_of(clause, subject)
-    if parts is None:
+    if parts is None or not parts.object:
         return None
     if clause.verb.lemma == "be" or clause.verb.pos == "AUX" or clause.verb.dep == "acomp":
         return _copula(clause, parts)
@@ -132,9 +35,19 @@ def claim_of(clause: Clause, subject: Entity) -> Claim | None:
         return edge
     if _names_type(clause, parts):
         return EntityType(**_common(parts))
-    if clause.verb.lemma in words("words", "attributive_verbs") or not _nominal(parts):
+    attributive = clause.verb.lemma in words("words", "attributive_verbs")
+    if attributive or not _nominal(parts) or _of_every(clause):
         return _fact(clause, parts)
     return Relation(**_common(parts))
+
+
+def _of_every(clause: Clause) -> bool:
+    """"Every metro line accepts the card": what members of the type inherit."""
+    first = next((tok for tok in clause.group if tok.is_verb), clause.verb)
+    return first.tag in PRESENT and is_generic(clause.subject) and any(
+        child.lower in ("every", "each", "all", "any") for child in clause.subject.kids("det",
+                                                                                       "predet")
+    )
 
 
 def _common(parts: Parts) -> dict[str, object]:
@@ -217,7 +130,7 @@ def _copula(clause: Clause, parts: Parts) -> Claim | None:
         if _kind_noun(head) and head.lemma not in words("words", "light_nouns"):
             if not _abstract_subject(clause.subject):
                 return EntityType(**_common(parts))
-    return _fact(clause, _attribute(clause, parts))
+    return _fact(clause, parts)
 
 
 def _abstract_subject(subject: Tok) -> bool:
@@ -225,11 +138,6 @@ def _abstract_subject(subject: Tok) -> bool:
     return subject.lemma in ("aim", "goal", "objective", "purpose", "result", "focus") or (
         subject.lemma in words("words", "attribute_nouns") or subject.dep == "csubj"
     )
-
-
-def _attribute(clause: Clause, parts: Parts) -> Parts:
-    """"The fare of bus 12 is $4" → bus 12 | fare | $4, where nothing else hangs on "fare"."""
-    return parts
 
 
 def _cause_noun(clause: Clause, parts: Parts, head: Tok) -> Claim | None:
@@ -265,7 +173,7 @@ def _edge(clause: Clause, parts: Parts) -> Claim | None:
             return _causal(parts, target, source)
         if moved == "by" and verb.lemma in lexicon["change_verbs"]:
             low = lowered(source, clause.subject_tokens)
-            return _causal(parts, target, f"{_participle(verb)} {_bare(low)}")
+            return _causal(parts, target, f"{participle(verb)} {_bare(low)}")
         return None
     if moved:
         if moved in lexicon["effect_verbs_prep"].get(verb.lemma, ()):
@@ -278,7 +186,7 @@ def _edge(clause: Clause, parts: Parts) -> Claim | None:
     if verb.lemma in lexicon["effect_verbs"]:
         return _causal(parts, source, target)
     if verb.lemma in lexicon["change_verbs"] and parts.object_head.dep == "dobj":
-        return _causal(parts, source, f"{_participle(verb)} {_bare(target)}")
+        return _causal(parts, source, f"{participle(verb)} {_bare(target)}")
     return None
 
 
@@ -309,10 +217,7 @@ def _bare(text: str) -> str:
     return text
 
 
-_IRREGULAR = {"shorten": "shortened", "undergo": "undergone"}
-
-
-def _participle(verb: Tok) -> str:
+def participle(verb: Tok) -> str:
     """The past participle of a change verb, from its lemma (all of them are regular)."""
     lemma = verb.lemma
     if verb.tag in ("VBN", "VBD"):
@@ -322,8 +227,3 @@ def _participle(verb: Tok) -> str:
     if lemma.endswith("y") and lemma[-2:-1] not in "aeiou":
         return lemma[:-1] + "ied"
     return lemma + "ed"
-
-
-def state(clause: Clause) -> str:
-    """A clause as one state: its subject, predicate and complements in the source's order."""
-    return clause.tree.text(trim(clause.tokens()))

@@ -31,6 +31,9 @@ _BARE_LABELS = frozenset(
     "methods methodology result results conclusion conclusions discussion findings design "
     "significance".split()
 )
+_TAXON = re.compile(
+    r",?\s(?:gen\.|comb\.|stat\.|sp\.|spp\.)(?: et sp\.)? (?:et comb\. )?nov\."
+)
 _LATIN = re.compile(r"\b(?:in (?:vivo|vitro|silico|situ)|de novo|ex vivo)\b", re.I)
 JOINED = ("in-vivo", "in-vitro", "in-silico", "in-situ", "de-novo", "ex-vivo")
 """Latin phrases that are one word to the parser."""
@@ -120,11 +123,12 @@ def _asides(text: str) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _drops(text: str, label_end: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
-    """Spans to leave out (tags, label, asides), the asides among them, and balance."""
+    """Spans to leave out (tags, label, asides, "sp. nov."), the asides among them, and balance."""
     tags = [match.span() for match in _TAG.finditer(text)]
     asides, balanced = _asides(text)
     asides = [span for span in asides if span[0] >= label_end]
-    drops = sorted([(0, label_end), *tags, *asides])
+    taxa = [match.span() for match in _TAXON.finditer(text)]
+    drops = sorted([(0, label_end), *tags, *asides, *taxa])
     return drops, asides, balanced
 
 
@@ -142,7 +146,7 @@ def clean(text: str) -> Cleaned:
     parsed: list[str] = []
     origin: list[int] = []
     noted: list[Aside] = []
-    begins = {start: end for start, end in asides}
+    begins = dict(asides)
     index = 0
     while index < len(text):
         if index in begins:

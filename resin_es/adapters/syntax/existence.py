@@ -37,7 +37,7 @@ def _cut(head: Tok) -> int:
         child.subtree()[0].i
         for child in head.children
         if child.i > head.i and (
-            child.dep in ("acl", "relcl") or child.dep == "prep" and child.lower != "of"
+            child.dep in ("acl", "relcl") or (child.dep == "prep" and child.lower != "of")
         )
     ]  # fmt: skip
     names = [cut for cut in cuts if cut > head.i]

@@ -6,17 +6,28 @@ import re
 from collections.abc import Sequence
 
 from resin_es.adapters.syntax import claims, links
-from resin_es.adapters.syntax.clauses import Clause, clauses, reported_modality
+from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.existence import existential
-from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.lexicon import table, words
 from resin_es.adapters.syntax.membership import memberships
+from resin_es.adapters.syntax.parts import parts_of
 from resin_es.adapters.syntax.soundness import flaw
-from resin_es.adapters.syntax.subjects import Entity, Memory, aliases_of, is_vague, named, remember, resolve
+from resin_es.adapters.syntax.subjects import (
+    Entity,
+    Memory,
+    aliases_of,
+    is_vague,
+    named,
+    remember,
+    resolve,
+)
 from resin_es.adapters.syntax.tree import Tok, Tree
-from resin_es.model import Claim, Sentence, UnitDraft
+from resin_es.adapters.syntax.walk import clauses, reported_modality
+from resin_es.model import Claim, EntityFact, Sentence, UnitDraft
 
 MAX_TOKENS = 110
 MAX_UNITS = 5
+FIRM, DOUBTFUL = 0.75, 0.6
 _KEYED = re.compile(r"^([A-Z][\w '/&-]{1,40}):\s+(\S.{0,200})$")
 
 
@@ -55,9 +66,32 @@ def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
             subject_of_first = subject
         found.extend(_clause_claims(clause, subject, memory))
     found.extend((linked.claim, linked.tokens) for linked in memberships(tree))
+    if not found:
+        found = keyed(sentence.text, tree)
+    found = _better(found)
     memory.last = subject_of_first or _fallback_subject(tree)
     remember(tree, memory)
     return _bind(found, sentence, tree)
+
+
+def _better(found: list[tuple[Claim, list[Tok]]]) -> list[tuple[Claim, list[Tok]]]:
+    """Doubtful claims (pronouns, "its …") only where a sentence has no firm one."""
+    firm = any(claim.confidence >= FIRM for claim, _ in found)
+    return [pair for pair in found if not firm or pair[0].confidence > DOUBTFUL]
+
+
+def keyed(text: str, tree: Tree) -> list[tuple[Claim, list[Tok]]]:
+    """"Opening hours: Monday to Friday, 8 am to 6 pm": a property written as key and value."""
+    match = _KEYED.match(text)
+    if match is None or match.group(1).lower() in table("labels", "roles"):
+        return []
+    value = match.group(2).rstrip(" .;")
+    if not value or len(value) > 160:
+        return []
+    claim = EntityFact(
+        subject=match.group(1).strip(), surface_predicate="is", object=value, confidence=0.6
+    )
+    return [(claim, [])]
 
 
 def _fallback_subject(tree: Tree) -> Entity | None:
@@ -72,7 +106,7 @@ def _clause_claims(
     clause: Clause, subject: Entity, memory: Memory
 ) -> list[tuple[Claim, list[Tok]]]:
     """The claims of one clause: what its cues link, and what it says by itself."""
-    parts = claims.parts_of(clause, subject)
+    parts = parts_of(clause, subject)
     own = claims.claim_of(clause, subject)
     if parts is None:
         return []
@@ -102,7 +136,7 @@ def _bind(
     result: list[UnitDraft] = []
     seen: set[str] = set()
     for claim, tokens in found:
-        quote = tree.quote(tokens).strip()
+        quote = tree.quote(tokens).strip() if tokens else sentence.text
         if len(quote) > 0.8 * len(sentence.text) or not quote:
             quote = sentence.text
         key = claim.model_dump_json(exclude={"confidence"})

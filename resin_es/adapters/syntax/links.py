@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resin_es.adapters.syntax import qualify
-from resin_es.adapters.syntax.claims import Parts, _participle
+from resin_es.adapters.syntax.claims import participle
 from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, words
+from resin_es.adapters.syntax.parts import Parts
 from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
 from resin_es.adapters.syntax.subjects import Entity
 from resin_es.adapters.syntax.tree import Tok, Tree
@@ -61,16 +61,12 @@ def rules(clause: Clause, subject: Entity, parts: Parts) -> list[Linked]:
             continue
         claim = Rule(
             subject=subject.text, conditions=(text,), conclusion=conclusion,
-            surface_predicate=mark, modality=_rule_modality(parts), polarity=parts.polarity,
+            surface_predicate=mark, modality=parts.modality, polarity=parts.polarity,
             scope=parts.scope, confidence=round(max(parts.confidence - 0.05, 0.2), 2),
             aliases=parts.aliases,
         )  # fmt: skip
         found.append(Linked(claim, [*clause.tokens(), *child.subtree()], True))
     return found[:1]
-
-
-def _rule_modality(parts: Parts) -> Modality:
-    return parts.modality
 
 
 def _condition_mark(child: Tok, tree: Tree) -> str:
@@ -83,6 +79,8 @@ def _condition_mark(child: Tok, tree: Tree) -> str:
         candidate = " ".join(opening[:size])
         if candidate in words("words", "condition_phrases"):
             return candidate
+    if child.dep == "prep" and first.lower == "without" and child.head.kid("neg"):
+        return "without"
     marks = words("words", "condition_marks")
     if child.dep != "advcl" or first.lower not in marks:
         return ""
@@ -106,7 +104,7 @@ def _generic_when(child: Tok) -> bool:
 def _condition_text(child: Tok, clause: Clause, mark: str) -> str:
     tree = clause.tree
     below = child.subtree()
-    if mark in ("unless", "until", "even if"):
+    if mark in ("unless", "until", "even if", "without"):
         return tree.text(trim(below))
     drop = len(mark.split()) - (1 if mark.startswith("only") and below[0].lower != "only" else 0)
     tokens = below[drop:]
@@ -207,15 +205,24 @@ def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     elif obj is not None and child.lemma in lexicon["change_verbs"] and (
         adverb or tree.tokens[child.subtree()[0].i - 1].text == ","
     ):  # fmt: skip
-        target = f"{_participle(child)} {tree.text(phrase(obj, tree))}"
+        target = f"{participle(child)} {tree.text(phrase(obj, tree))}"
     else:
         return None
-    source = state_of(clause, subject, {tok.i for tok in child.subtree()})
-    if len(source.split()) < 3 or not target:
+    source = _source_state(clause, subject, child)
+    if len(source.split()) < 2 or not target:
         return None
     cue = tree.text([tok for tok in child.subtree() if tok.i <= child.i])
     claim = _edge(parts, subject, source, target, cue, parts.modality)
     return Linked(claim, [*clause.tokens(), *child.subtree()])
+
+
+def _source_state(clause: Clause, subject: Entity, child: Tok) -> str:
+    """The clause's state; of "the assay revealed an insertion" only what was revealed."""
+    shown = next((tokens for head, tokens in clause.pieces if head.dep == "dobj"), None)
+    if clause.verb.lemma in ("reveal", "show", "identify", "find", "observe") and shown:
+        if not clause.passive:
+            return clause.tree.text(shown)
+    return state_of(clause, subject, {tok.i for tok in child.subtree()})
 
 
 def conditional(clause: Clause) -> bool:

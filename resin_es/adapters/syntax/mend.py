@@ -16,7 +16,9 @@ def mend(tokens: list[Tok]) -> None:
     for tok in [tok for tok in tokens if tok.head is tok]:
         _verbless(tok, tokens)
     for tok in tokens:
+        _hour(tok, tokens)
         _tag(tok)
+        _proviso(tok, tokens)
         _split_subject(tok, tokens)
         _loose_modifier(tok, tokens)
         _noun_subject(tok)
@@ -41,7 +43,7 @@ def _participle_conjunct(conjunct: Tok, tokens: list[Tok]) -> None:
     present = verb.tag in ("VBZ", "VBP") and verb.kid("auxpass") is None
     participles = [c for c in goal.subtree() if c.tag in ("VBN", "VBD") and c.dep == "amod"]
     parallel = any(c.lower != conjunct.lower and _change(c) for c in participles)
-    if not (present or parallel and _change(conjunct)):
+    if not (present or (parallel and _change(conjunct))):
         return
     for child in list(conjunct.children):
         attach(child, noun, "prep" if child.dep == "prep" else child.dep)
@@ -56,6 +58,29 @@ def _participle_conjunct(conjunct: Tok, tokens: list[Tok]) -> None:
 def _change(tok: Tok) -> bool:
     return tok.lemma in words("causal", "change_verbs") or tok.lower in ("increased", "decreased",
                                                                         "reduced", "elevated")
+
+
+def _hour(tok: Tok, tokens: list[Tok]) -> None:
+    """"9 am": no form of "be"."""
+    if tok.lower in ("am", "pm") and tok.i and tokens[tok.i - 1].pos == "NUM":
+        tok.pos, tok.tag = "NOUN", "NN"
+
+
+def _proviso(tok: Tok, tokens: list[Tok]) -> None:
+    """"a refund provided that …": the condition hangs on the verb, not on the noun."""
+    following = tokens[tok.i + 1].lower if tok.i + 1 < len(tokens) else ""
+    if tok.lower not in ("provided", "providing") or following != "that":
+        return
+    clause = tok if tok.kid("ccomp", "acl", *_SUBJECTS) else None
+    verb = tok.head
+    while verb.head is not verb and not verb.is_verb:
+        verb = verb.head
+    if not verb.is_verb:
+        return
+    content = next((t for t in tokens[tok.i + 2 :] if t.is_verb and t.kid(*_SUBJECTS)), clause)
+    attach(tok, verb, "advcl")
+    if content is not None and content is not tok:
+        attach(content, tok, "ccomp")
 
 
 def _noun_subject(noun: Tok) -> None:
@@ -86,10 +111,47 @@ def attach(tok: Tok, head: Tok, dep: str) -> None:
 def _verbless(root: Tok, tokens: list[Tok]) -> None:
     """A main clause whose verb was taken for something below its subject."""
     _series(root)
+    _verb_for_noun(root, tokens)
     if root.pos in ("NOUN", "PROPN", "NUM", "PRON", "ADJ"):
         _nominal_root(root, tokens)
     elif root.pos == "VERB" and root.tag in ("VBG", "VB") and root.kid("aux") is None:
         _verbal_root(root)
+
+
+def _verb_for_noun(root: Tok, tokens: list[Tok]) -> None:
+    """Two neighbours of which the wrong one became the verb: "Candida albicans/VBZ is …",
+    "Congestion increases/nsubj ride/ROOT time"."""
+    if not root.is_verb:
+        return
+    subject = root.kid("nsubj")
+    after = root.kid("ccomp", "conj", "advcl", "dep")
+    if (
+        subject is not None and after is not None and after.tag in ("VBD", "VBZ", "VBP")
+        and after.kid(*_SUBJECTS, "mark", "expl") is None and root.kid("aux", "auxpass") is None
+        and not any(t.dep in ("cc", "punct") for t in tokens[root.i + 1 : after.i])
+        and (after.i == root.i + 1 or (after.i > root.i and after.kid("ccomp") is not None))
+    ):  # fmt: skip
+        subject.dep, root.pos = "compound", "NOUN"
+        _promote(after, root)
+        return
+    noun = root.kid("dobj")
+    left = subject.kid("compound") if subject is not None else None
+    if subject is None or noun is None or left is None or root.tag != "VBP":
+        return
+    if subject.tag in ("VBZ", "NNS") and subject.i + 1 == root.i and left.i + 1 == subject.i and (
+        subject.lemma in words("causal", "change_verbs")
+    ):  # fmt: skip
+        _swap(subject, root, left, noun)
+
+
+def _swap(verb: Tok, root: Tok, left: Tok, noun: Tok) -> None:
+    root.children.remove(verb)
+    verb.head, verb.dep, verb.pos, verb.tag = verb, "ROOT", "VERB", "VBZ"
+    left.dep = "nsubj"
+    for child in list(root.children):
+        attach(child, verb, child.dep)
+    root.pos = "NOUN"
+    attach_root(root, noun, "compound")
 
 
 def _series(root: Tok) -> None:
@@ -112,9 +174,10 @@ def attach_root(root: Tok, head: Tok, dep: str) -> None:
 
 
 def _nominal_root(root: Tok, tokens: list[Tok]) -> None:
+    alone = any(child.lower in ("this", "a", "an", "each", "every") for child in root.kids("det"))
     further = any(child.tag == "VBZ" for child in root.kids("conj"))
-    verbal = root.kid("dobj") is not None or further and root.kid("prep") is not None
-    if root.tag == "NNS" and verbal and root.kid("compound") is not None:
+    verbal = root.kid("dobj") is not None or (further and root.kid("prep") is not None)
+    if root.tag == "NNS" and (verbal or alone) and root.kid("compound") is not None:
         _plural_verb(root)
         return
     below = root.subtree(lambda child: child.dep == "relcl")
@@ -167,6 +230,8 @@ def _plural_verb(root: Tok) -> None:
     if subject.i > root.i:
         return
     root.tag, root.pos = "VBZ", "VERB"
+    for child in root.kids("appos"):
+        child.dep = "dobj"
     for child in [c for c in root.children if c.i < subject.i and not _opens(c, root)]:
         attach(child, subject, child.dep)
     subject.dep = "nsubj"
@@ -195,15 +260,18 @@ def _opens(child: Tok, root: Tok) -> bool:
 
 def _tag(tok: Tok) -> None:
     """A verb with a subject and no auxiliary is finite; a predicate with "is" is a verb."""
+    helpers = tok.kids("aux")
+    for helper in tok.kids("aux", "auxpass"):
+        for subject in helper.kids(*_SUBJECTS):
+            attach(subject, tok, subject.dep)
+    if tok.pos == "ADJ" and any(c.lemma == "be" for c in tok.kids("aux", "auxpass")):
+        tok.pos = "VERB"
     if tok.kid(*_SUBJECTS) is None or tok.kid("auxpass") is not None:
         return
-    helpers = tok.kids("aux")
     if tok.tag == "VB" and not helpers:
         tok.tag = "VBP"
     elif tok.tag == "VBN" and not helpers and tok.kid("nsubj") is not None:
         tok.tag = "VBD"
-    elif tok.pos == "ADJ" and any(helper.lemma == "be" for helper in helpers):
-        tok.pos = "VERB"
 
 
 def _split_subject(verb: Tok, tokens: list[Tok]) -> None:

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resin_es.adapters.syntax.clauses import Clause, clauses
+from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, table, words
 from resin_es.adapters.syntax.links import conditional
 from resin_es.adapters.syntax.phrases import phrase, without_article
 from resin_es.adapters.syntax.tree import Tok, Tree, torn
+from resin_es.adapters.syntax.walk import clauses
 from resin_es.model import EvidenceRole, PassageDraft
 from resin_es.ports import ReadingWindow
 
@@ -194,7 +195,7 @@ def _cues(look: _Look) -> set[str]:
         if lowered & words("discourse", role):
             found.add(role)
     for clause in look.clauses:
-        if conditional(clause) or clause.chain[0].kid("aux") and lowered & {"must", "shall"}:
+        if conditional(clause) or (clause.chain[0].kid("aux") and lowered & {"must", "shall"}):
             found.add("condition")
         lemma = clause.verb.lemma
         if lemma in words("causal", "effect_verbs") or lemma in words("causal", "change_verbs"):

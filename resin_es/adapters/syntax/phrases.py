@@ -47,7 +47,7 @@ def closed_apposition(child: Tok, tree: Tree) -> bool:
     below = child.subtree()
     after = below[-1].i + 1
     closed = after >= len(tree.tokens) or tree.tokens[after].pos == "PUNCT"
-    return closed and below[0].tag in ("DT", "PRP$", "JJ", "JJS", "RBS") or (
+    return (closed and below[0].tag in ("DT", "PRP$", "JJ", "JJS", "RBS")) or (
         closed and child.tag == "NNP"
     )
 
@@ -82,6 +82,7 @@ def trim(tokens: list[Tok]) -> list[Tok]:
         start += 1
     while end > start and (
         tokens[end - 1].dep in ("cc", "punct", "mark") or tokens[end - 1].pos == "PUNCT"
+        or tokens[end - 1].lower in ("hence", "thus", "therefore", "and", "or")
     ):
         if tokens[end - 1].text in ")]\"'”’%":
             break

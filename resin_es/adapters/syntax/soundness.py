@@ -29,6 +29,8 @@ def _order_flaw(clause: Clause) -> str:
         return "subject-after-verb"
     if torn(subject, clause.tree):
         return "torn-subject"
+    if any(tok.tag in ("WDT", "WP") for tok in subject[-1:]) or any(map(_finite_inside, subject)):
+        return "clause-as-subject"
     if any(tok.dep in ("dep", "meta") for tok in (*subject, *clause.group)):
         return "unattached"
     before = clause.tree.tokens[subject[0].i - 1] if subject[0].i else None
@@ -47,6 +49,18 @@ def _order_flaw(clause: Clause) -> str:
 def _joins_clauses(word: Tok, clause: Clause) -> bool:
     """Whether an "and" before the subject joins whole clauses."""
     return word.head.is_verb or word.head is word or word.head in clause.chain
+
+
+def _finite_inside(tok: Tok) -> bool:
+    """A finite verb in a subject that no relative or that-clause holds."""
+    if tok.tag not in ("VBD", "VBZ", "VBP", "MD") or tok.pos not in ("VERB", "AUX"):
+        return False
+    verb = tok.head if tok.dep in ("aux", "auxpass") else tok
+    while verb.dep == "conj":
+        verb = verb.head
+    if verb.dep in ("acl", "ccomp", "csubj", "pcomp", "advcl"):
+        return not any(child.dep in ("mark", "nsubj", "nsubjpass") for child in verb.children)
+    return verb.dep != "relcl"
 
 
 def _opening_phrase(before: Tok, clause: Clause) -> bool:

@@ -122,7 +122,8 @@ def aliases_of(tokens: list[Tok], tree: Tree, text: str, memory: Memory) -> tupl
     if tokens:
         end = tokens[-1].end
         for aside in tree.cleaned.asides:
-            if 0 <= aside.at - end <= 1 and is_short(aside.text) and long_form(text, aside.text) == text:
+            near = 0 <= aside.at - end <= 1 and is_short(aside.text)
+            if near and long_form(text, aside.text) == text:
                 found.append(aside.text)
                 memory.full_names[aside.text] = text
     known = memory.full_names.get(text)

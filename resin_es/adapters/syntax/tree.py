@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from resin_es.adapters.syntax.clean import Cleaned
@@ -130,7 +131,7 @@ def from_doc(doc: Doc, cleaned: Cleaned, mend: Callable[[list[Tok]], None]) -> T
 def torn(tokens: Sequence[Tok], tree: Tree) -> bool:
     """Whether a field's tokens leave out words that no comma sets off."""
     ordered = sorted(tokens, key=lambda tok: tok.i)
-    for left, right in zip(ordered, ordered[1:], strict=False):
+    for left, right in pairwise(ordered):
         if right.i == left.i + 1:
             continue
         first, last = tree.tokens[left.i + 1], tree.tokens[right.i - 1]
