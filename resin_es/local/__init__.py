@@ -16,6 +16,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from resin_es.errors import LocalNodeError
+
 if TYPE_CHECKING:
     from resin_es.local.node import down, status, up
     from resin_es.local.settings import (
@@ -55,4 +57,22 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("resin_es"):
+            raise
+        raise _missing(error) from error
+
+
+def _missing(error: ModuleNotFoundError) -> LocalNodeError:
+    elsewhere = "or set RESIN_ES_URL to a cluster."
+    if error.name == "pwd":
+        return LocalNodeError(
+            "The local node does not run on Windows.",
+            hint=f"Use `docker compose up` or WSL, {elsewhere}",
+        )
+    return LocalNodeError(
+        f"The local node needs the Python package {error.name}.",
+        hint=f"pip install 'resin-es[local]', {elsewhere}",
+    )

@@ -160,6 +160,7 @@ def write_config(
     """Write the whole configuration folder anew; data and logs stay. Raises OSError."""
     for folder in (folders.home, folders.data, folders.logs):
         make_folder(folder)
+    folders.home.chmod(0o700)  # documents lie here
     for folder in (folders.config, folders.tmp):
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)

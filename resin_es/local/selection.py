@@ -34,7 +34,7 @@ def versions_here(data_dir: Path) -> dict[str, NodeFolders]:
     found: list[tuple[float, str]] = []
     for version in VERSIONS:
         written = data_dir / version / "config" / "elasticsearch.yml"
-        if written.exists():
+        with suppress(OSError):  # not there, or another user's
             found.append((written.stat().st_mtime, version))
     return {version: NodeFolders(data_dir / version) for _, version in sorted(found, reverse=True)}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import resin_es.local
 from resin_es.errors import LocalNodeError, SettingsError
 from resin_es.local.account import Account, check_open, node_account
 from resin_es.local.config import (
@@ -128,6 +129,7 @@ def test_the_configuration_is_written_anew_and_data_stay(tmp_path: Path) -> None
     assert 'node.name: "local"\n' in (folders.config / "elasticsearch.yml").read_text()
     assert (folders.config / "log4j2.properties").read_text() == "status = error\n"
     assert stat.S_IMODE((folders.config / "users").stat().st_mode) == 0o600
+    assert stat.S_IMODE(folders.home.stat().st_mode) == 0o700
 
 
 def test_root_runs_the_node_as_somebody_else(tmp_path: Path) -> None:
@@ -205,6 +207,19 @@ def test_the_mark_on_the_command_line(tmp_path: Path) -> None:
     assert read_command_line(7, words, mark(tmp_path / "other")) is None
     assert read_command_line(7, ["grep", f"x{option}"], mark(tmp_path)) is None
     assert read_command_line(7, [], mark(tmp_path)) is None
+
+
+@pytest.mark.parametrize(("module", "said"), [("psutil", "psutil"), ("pwd", "Windows")])
+def test_without_its_packages_the_node_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, module: str, said: str
+) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr("resin_es.local.import_module", missing)
+    with pytest.raises(LocalNodeError, match=said) as caught:
+        _ = resin_es.local.up
+    assert "RESIN_ES_URL" in caught.value.hint
 
 
 def test_settings_come_from_the_environment(tmp_path: Path) -> None:
