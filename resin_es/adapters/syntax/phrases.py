@@ -105,7 +105,7 @@ def is_generic(head: Tok) -> bool:
     quantifiers = words("words", "generic_quantifiers") | {"a", "an"}
     if determiners:
         return all(word in quantifiers for word in determiners)
-    return not any(child.pos == "PROPN" for child in head.kids("compound", "nmod"))
+    return not any(child.pos == "PROPN" and child.i for child in head.kids("compound", "nmod"))
 
 
 def head_names(head: Tok) -> str:
