@@ -57,8 +57,9 @@ class ExtractiveComposer:
             if hop.need == FURTHER:
                 continue
             carried = self._carried(hop, found, sentences, question)
-            need = support.weigh(hop.subquestion, rare)
-            beside = own_side(hop, plan, sentences)
+            side, rivals = sides_of(hop, plan)
+            need = support.weigh(hop.subquestion, rare, side)
+            beside = own_side(side, rivals, sentences)
             told = [sentences[i] for i in beside]
             chosen = [beside[i] for i in pick(need, told, quotes=self._quotes, carried=carried)]
             found[hop.id] = chosen
@@ -78,32 +79,43 @@ class ExtractiveComposer:
         return frozenset(brought - {stem(word) for word in words(question)})
 
 
-def own_side(hop: Hop, plan: Plan, sentences: Sequence[Told]) -> list[int]:
-    """Positions of the sentences that may serve a hop: for a side of a comparison those that
-    it or its surroundings name, so that no fact changes sides; else all."""
-    everything = list(range(len(sentences)))
+def sides_of(hop: Hop, plan: Plan) -> tuple[frozenset[str], frozenset[str]]:
+    """Stems that only this side of a comparison has, and those that only others have."""
     if plan.mode is not ReasoningMode.COMPARISON:
-        return everything
-    others = {stem(w) for h in plan.hops if h.id != hop.id for w in content(h.subquestion)}
-    side = {stem(word) for word in content(hop.subquestion)} - others
-    if not side:
-        return everything
-    named = [i for i in everything if side & sentences[i].stems]
-    titled = [i for i in everything if side <= (sentences[i].around | sentences[i].stems)]
-    rivals = others - {stem(word) for word in content(hop.subquestion)}
-    return sorted({*named, *(i for i in titled if not rivals & sentences[i].stems)})
+        return frozenset(), frozenset()
+    own = frozenset(stem(word) for word in content(hop.subquestion))
+    others = frozenset(
+        stem(word) for h in plan.hops if h.id != hop.id for word in content(h.subquestion)
+    )
+    return own - others, others - own
+
+
+def own_side(side: frozenset[str], rivals: frozenset[str], sentences: Sequence[Told]) -> list[int]:
+    """Positions of the sentences that may serve a side of a comparison: those that name it, or
+    whose document does while they name no other side. All, where there are no sides."""
+    return [
+        i
+        for i, sentence in enumerate(sentences)
+        if not side
+        or side & sentence.stems
+        or (side <= sentence.document and not rivals & sentence.stems)
+    ]
 
 
 def _told(evidence: EvidenceBuffer) -> tuple[list[_Place], list[Told]]:
     places: list[_Place] = []
     sentences: list[Told] = []
-    documents: dict[str, int] = {}
+    texts: dict[str, list[str]] = {}
     for passage in evidence.passages:
-        rank = documents.setdefault(passage.document_key, len(documents))
-        around = f"{passage.title} {passage.text}"
+        texts.setdefault(passage.document_key, [passage.title]).append(passage.text)
+    whole = {key: support.stems_of(" ".join(parts)) for key, parts in texts.items()}
+    ranks = {key: rank for rank, key in enumerate(texts)}
+    for passage in evidence.passages:
+        key = passage.document_key
+        around = support.stems_of(f"{passage.title} {passage.text}")
         for sentence in passage.sentences:
             places.append(_Place(passage, sentence))
-            sentences.append(support.told(sentence.text, around, rank))
+            sentences.append(support.told(sentence.text, around, whole[key], ranks[key]))
     return places, sentences
 
 

@@ -48,12 +48,14 @@ _DENIES = re.compile(r"\b(?:not|no|never|nor|without|except|unless|cannot)\b|n't
 
 class Told(NamedTuple):
     """A source sentence as it is weighed. ``meaning`` holds its stems and what they stand
-    for, ``around`` those of its title and neighbours; ``rank`` is its passage's place."""
+    for, ``around`` those of its passage and title, ``document`` those of all that was kept of
+    its document; ``rank`` is its passage's place."""
 
     text: str
     stems: frozenset[str]
     meaning: frozenset[str]
     around: frozenset[str]
+    document: frozenset[str]
     rank: int
 
 
@@ -70,13 +72,14 @@ class Weighed(NamedTuple):
     denies: bool
 
 
-def told(text: str, around: str, rank: int) -> Told:
-    """``text`` as it is weighed."""
-    stems = _stems(text)
-    return Told(text, stems, _expanded(stems), _expanded(_stems(around)), rank)
+def told(text: str, around: frozenset[str], document: frozenset[str], rank: int) -> Told:
+    """``text`` as it is weighed, with the stems of its passage and of its document."""
+    stems = stems_of(text)
+    return Told(text, stems, _expanded(stems), _expanded(around), document, rank)
 
 
-def _stems(text: str) -> frozenset[str]:
+def stems_of(text: str) -> frozenset[str]:
+    """Stems of a text's words, stop words left out."""
     return frozenset(stem(word) for word in words(text) if fold(word) not in STOPWORDS)
 
 
@@ -90,8 +93,9 @@ def rarity(texts: Sequence[Told]) -> dict[str, float]:
     return {root: math.log(1 + len(texts) / count) for root, count in counts.items()}
 
 
-def weigh(need: str, rare: Mapping[str, float]) -> Weighed:
-    """Weights of a need's words: rare ones count most, words that questions are merely asked
+def weigh(need: str, rare: Mapping[str, float], side: frozenset[str] = frozenset()) -> Weighed:
+    """Weights of a need's words; ``side`` holds stems that count as names, as the side of a
+    comparison does (``the bus``). Rare ones count most, words that questions are merely asked
     with count little, stop words nothing; a word that no sentence holds counts as the rarest."""
     unseen = max(rare.values(), default=1.0)
     limits = constraints(need)
@@ -108,7 +112,7 @@ def weigh(need: str, rare: Mapping[str, float]) -> Weighed:
         stem(word) for name in names(need) for word in words(name) if fold(word) not in STOPWORDS
     )
     types, limited = asked_types(need, limits)
-    return Weighed(need, types, limited, stems, named, bool(_DENIES.search(need)))
+    return Weighed(need, types, limited, stems, named | side, bool(_DENIES.search(need)))
 
 
 def _without_figures(limit: str) -> str:
@@ -121,7 +125,7 @@ def _without_figures(limit: str) -> str:
 def binds(need: Weighed, sentence: Told) -> float:
     """Share of what the need names that the sentence or its surroundings name; 1 if nothing."""
     named = {root: w for root, w in need.stems.items() if root in need.named}
-    share = _share(named, sentence.meaning, sentence.around, 1.0)
+    share = _share(named, sentence.meaning, sentence.document, 1.0)
     return 1.0 if share is None else share
 
 
@@ -130,14 +134,14 @@ def support(need: Weighed, sentence: Told, kind: str, carried: Collection[str] =
     is asked.
 
     What the need names and what it asks of that count apart, about half each: a sentence on
-    the right thing that says something else is no support. Title and neighbours may bind the
-    name, and lend a little to the rest. A sentence that shows the type of answer, or denies
-    where the need denies, gains; so does one that names what an earlier need found
+    the right thing that says something else is no support. Its document may bind the name, its
+    passage lends a little to the rest. A sentence gains that shows the type of answer, denies
+    where the need denies (and loses where it does not), or names what an earlier need found
     (``carried``). Of two equal ones the earlier and shorter is better.
     """
     named = {root: w for root, w in need.stems.items() if root in need.named}
     asked = {root: w for root, w in need.stems.items() if root not in need.named}
-    bound = _share(named, sentence.meaning, sentence.around, 0.8)
+    bound = _share(named, sentence.meaning, sentence.document, 0.8)
     said = _share(asked, sentence.meaning, sentence.around, 0.3)
     own = _share(asked or named, sentence.meaning, frozenset(), 0.0) or 0.0
     shows = kind in SHOWS and SHOWS[kind].search(sentence.text) is not None
@@ -150,7 +154,8 @@ def support(need: Weighed, sentence: Told, kind: str, carried: Collection[str] =
     else:
         covered = 0.45 * bound + 0.55 * said
     gained = 0.35 * min(1.0, 2 * own) if shows else 0.0
-    gained += 0.2 if need.denies and _DENIES.search(sentence.text) else 0.0
+    if _DENIES.search(sentence.text) and kind != "yes-no":
+        gained += 0.2 if need.denies else -0.12
     gained += 0.3 if carried and not sentence.stems.isdisjoint(carried) else 0.0
     extra = len(sentence.stems - need.stems.keys())
     return covered + gained - 0.015 * sentence.rank - 0.006 * extra
@@ -171,5 +176,5 @@ def names_held(need: Weighed, sentences: Sequence[Told]) -> bool:
     """Whether the evidence as a whole mentions at least half of what the need names."""
     if not need.named:
         return True
-    held = frozenset().union(*(s.stems | s.around for s in sentences))
+    held = frozenset().union(*(s.stems | s.document for s in sentences))
     return len(need.named & held) * 2 >= len(need.named)

@@ -112,3 +112,41 @@ def test_a_sentence_is_quoted_once() -> None:
 def test_the_same_evidence_gives_the_same_answer() -> None:
     runs: Sequence[Answer] = [answered("Why did Metro B stop?", METRO, FLOOD) for _ in range(2)]
     assert runs[0] == runs[1]
+
+
+def test_a_membership_completes_what_holds_for_the_type() -> None:
+    kind = doc("type", "Low-floor trams let passengers board without a ramp.")
+    heron = doc("heron", "A Heron carries 220 passengers.", "The Heron is a low-floor tram.")
+    answer = answered("Can passengers board the Heron without a ramp?", kind, heron)
+    assert quotes(answer)[:2] == [
+        "Low-floor trams let passengers board without a ramp.",
+        "The Heron is a low-floor tram.",
+    ]
+
+
+def test_a_why_is_followed_to_the_cause_of_the_cause() -> None:
+    pumps = doc("pumps", "Driftwood caused the failure of the pumps.", "The pumps are red.")
+    flood = doc("flood", "The flood stopped Metro B.", "The failure of the pumps caused the flood.")
+    assert quotes(answered("Why did Metro B stop?", pumps, flood)) == [
+        "The flood stopped Metro B.",
+        "The failure of the pumps caused the flood.",
+        "Driftwood caused the failure of the pumps.",
+    ]
+
+
+def test_limits_ask_for_what_they_limit() -> None:
+    ride = doc("ride", "The ride on Bus 14 takes 38 minutes.", "The fare of Bus 14 is 3 crowns.")
+    answer = answered("Does Bus 14 get me there within 40 minutes for at most 5 crowns?", ride)
+    assert set(quotes(answer)) == {
+        "The ride on Bus 14 takes 38 minutes.",
+        "The fare of Bus 14 is 3 crowns.",
+    }
+
+
+def test_no_fact_changes_sides() -> None:
+    bus = doc("bus", "The bus takes 38 minutes.", "The bus costs 3 crowns.", title="Bus")
+    metro = doc("metro", "The metro is green.", title="Metro")
+    answer = answered("Should I take the bus or the metro to spend at most 6 crowns?", bus, metro)
+    assert "The bus costs 3 crowns." in quotes(answer)
+    assert {c.document_id for c in answer.citations} == {"bus"}
+    assert "metro" in answer.missing[0]
