@@ -80,9 +80,13 @@ def test_a_near_name_is_suggested(cli: CommandLine) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [*((one, "The fare?") for one in READS), ("trace", "0" * 16), ("diagnose", "0", "--expect", "x")],
+    [
+        *((one, "The fare?") for one in READS),
+        ("trace", "0" * 16),
+        ("diagnose", "0" * 16, "--expect", "x"),
+    ],
     ids=lambda command: command[0],
-)  # fmt: skip
+)
 def test_nobody_reads_without_a_principal(cli: CommandLine, command: tuple[str, ...]) -> None:
     outcome = cli.under(RESIN_GROUPS=None).run(*command, code=USAGE)
     assert "Nobody is named" in refusal(outcome)
