@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
+from resin_es.index.records import SENTENCE_KIND
 from resin_es.model import Candidate, PassageRef
 
 TOP = 2
@@ -40,10 +41,9 @@ def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) ->
     three standard scores (its own lexical score, its best sentence, its two best). A document
     without one of the parts has zero there."""
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
-    for candidate in found:
-        best = own.setdefault(candidate.document_key, {})
-        for sentence_id in candidate.sentence_ids or (candidate.address_id,):
-            best[sentence_id] = max(candidate.score, best.get(sentence_id, candidate.score))
+    for key, passages in _hits(found).items():
+        for scores in passages.values():
+            own.setdefault(key, {}).update(scores)
     keys = sorted(own)
     tops = [sorted(own[key].values(), reverse=True)[:TOP] for key in keys]
     parts = (
@@ -109,11 +109,18 @@ def helpings(
 
 
 def _hits(found: Sequence[Candidate]) -> dict[str, dict[str, dict[str, float]]]:
-    """Best score of every sentence hit, by document and passage."""
+    """Score of every sentence hit, by document and passage. A sentence's own address decides;
+    units speak for a sentence (the best of them) only where its own was not hit."""
     result: dict[str, dict[str, dict[str, float]]] = {}
-    for candidate in found:
+    settled: set[str] = set()
+    for candidate in sorted(found, key=lambda c: c.kind != SENTENCE_KIND):
         passage = result.setdefault(candidate.document_key, {}).setdefault(candidate.passage_id, {})
+        own = candidate.kind == SENTENCE_KIND
         for sentence_id in candidate.sentence_ids or (candidate.address_id,):
+            if own:
+                settled.add(sentence_id)
+            elif sentence_id in settled:
+                continue
             passage[sentence_id] = max(candidate.score, passage.get(sentence_id, candidate.score))
     return result
 
@@ -123,7 +130,7 @@ def _line(
 ) -> list[str]:
     """A document's passages, best first; one that nothing hit counts only for want of a hit."""
     listed = [ref.id for ref in refs]
-    hit = [passage_id for passage_id in listed if passage_id in hits]
+    hit = [passage_id for passage_id in listed if hits.get(passage_id)]
     hit.sort(key=lambda passage_id: -max(hits[passage_id].values()))
     return hit or (listed[:1] if whole else [])
 

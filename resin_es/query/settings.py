@@ -42,7 +42,7 @@ class QuerySettings(Frozen):
     dense_boost: float = 10_000.0
     kind_boost: float = 0.5
     kind_weight: float = 0.02
-    lexical_weight: float = 0.05
+    lexical_weight: float = 0.15
     near_duplicate: float = 0.9
     keep_traces: bool = True
 

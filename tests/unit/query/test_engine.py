@@ -330,7 +330,7 @@ def test_the_json_line_of_a_retrieval(store: ScriptedStore, bus: ScriptedDocumen
     assert shown["id"] == "7"
     (hop,) = shown["hops"]
     assert hop["question"] == FARE
-    assert hop["candidates"][0] == {"kind": "sentence", "document_id": "bus-14", "score": 0.85}
+    assert hop["candidates"][0] == {"kind": "sentence", "document_id": "bus-14", "score": 0.95}
     evidence = shown["evidence"][0]
     assert list(evidence) == ["document_id", "passage_id", "tokens", "sentences"]
     for item in shown["evidence"]:

@@ -157,11 +157,13 @@ def test_budget_holds_and_nothing_is_lost_or_doubled(lines: list[list[str]], bud
         assert best <= {p.document_key for p in buffer.passages}
 
 
-def candidate(document: ScriptedDocument, passage: int, sentence: int, score: float) -> Candidate:
+def candidate(
+    document: ScriptedDocument, passage: int, sentence: int, score: float, kind: str = "sentence"
+) -> Candidate:
     held = document.passages[passage]
     return Candidate(
-        address_id=held.sentence_ids[sentence],
-        kind="sentence",
+        address_id=f"{kind}-{held.sentence_ids[sentence]}",
+        kind=kind,
         passage_id=held.id,
         document_key=document.key,
         document_id=document.entry.external_id,
@@ -226,6 +228,16 @@ def test_several_addresses_of_one_sentence_count_once() -> None:
     twice = document_scores(found, {})
     once = document_scores([found[0], found[2]], {})
     assert twice == once
+
+
+def test_a_sentence_speaks_for_itself_and_a_unit_only_where_it_does_not() -> None:
+    sentence, unit = candidate(A, 0, 0, 0.5), candidate(A, 0, 0, 0.9, "relation")
+    other = candidate(B, 0, 0, 0.7)
+    assert document_scores([unit, sentence, other], {}) == document_scores([sentence, other], {})
+    alone = document_scores([unit, other], {})
+    assert alone[A.key] > alone[B.key]
+    (helping,) = line([unit, sentence], A, k=5)
+    assert helping.scores == {A.passages[0].sentence_ids[0]: 0.5}
 
 
 def test_neighbours_lift_a_sentence() -> None:
