@@ -14,7 +14,7 @@ from resin_es.extract.folding import fold
 from resin_es.extract.predicates import lemma
 from resin_es.model import CausalEdge, Claim, EntityType, Modality, Passage, Polarity, Rule
 
-STATEMENT_VERSION = "1"
+STATEMENT_VERSION = "2"
 """Part of the index's identity: raise it whenever the same claim would read differently."""
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -27,6 +27,16 @@ _CONDITIONAL = frozenset(
     """if when whenever unless while where provided once after before during until without in
     under with at on for only except""".split()
 )
+_FROM_EFFECT = frozenset("due because owing from attributed attributable thanks".split())
+_POINTERS = frozenset(
+    """it its they them their this these that those such he him his she her both each one we our
+    us""".split()
+)
+_EMPTY = frozenset(
+    """a an the study studies result results finding findings analysis analyses method methods
+    approach effect effects data work paper research group groups treatment model system""".split()
+)
+_ARTICLES = frozenset(("a", "an", "the"))
 _MODALS: dict[Modality, tuple[str, frozenset[str]]] = {
     Modality.POSSIBLE: (
         "may",
@@ -59,8 +69,8 @@ _MODALS: dict[Modality, tuple[str, frozenset[str]]] = {
 def statement(claim: Claim, passage: Passage) -> str:
     """The searchable sentence of ``claim``, which was read in ``passage``.
 
-    Deterministic; one line; ends with a full stop. Uses nothing but the claim's fields and the
-    passage's main entity.
+    Deterministic; one line; ends with a full stop. Uses nothing but the claim's fields and,
+    where the subject does not stand alone, the passage's main entity.
     """
     body = _body(claim)
     if claim.entity_type and not _says(body, claim.entity_type):
@@ -71,7 +81,7 @@ def statement(claim: Claim, passage: Passage) -> str:
                 body = f"{body}, {_conditional(condition)}"
     if claim.scope and not _says(body, claim.scope):
         body = f"{body}, {_flat(claim.scope)}"
-    if passage.main_entity and not _says(body, passage.main_entity):
+    if _leans(claim.subject) and not _says(body, passage.main_entity):
         body = f"{_flat(passage.main_entity)}: {body}"
     return body.rstrip(" .;,") + "."
 
@@ -92,8 +102,20 @@ def _causal(claim: CausalEdge) -> str:
     source, target = _flat(claim.source_state), _flat(claim.target_state)
     if claim.object and not _says(f"{source} {target}", claim.object):
         target = f"{_flat(claim.object)}: {target}"
-    body = _joined(source, link, target)
+    body = _joined(target, link, source) if _backward(link) else _joined(source, link, target)
     return body if _says(body, claim.subject) else f"{_named(claim)}: {body}"
+
+
+def _backward(link: str) -> bool:
+    """Whether the link is worded from the effect to its cause: "was delayed by", "due to"."""
+    words = _words(link)
+    return bool(words) and (words[-1] == "by" or not _FROM_EFFECT.isdisjoint(words))
+
+
+def _leans(subject: str) -> bool:
+    """Whether a subject says nothing without the words around it: "it", "this increase"."""
+    words = _words(subject)
+    return not words or words[0] in _POINTERS or set(words) <= _EMPTY
 
 
 def _rule(claim: Rule) -> str:
@@ -162,7 +184,7 @@ def _after_first(body: str, name: str, addition: str) -> str:
 
 def _says(body: str, phrase: str) -> bool:
     """Whether every word of ``phrase`` is in ``body`` already."""
-    return set(_words(phrase)) <= set(_words(body))
+    return set(_words(phrase)) - _ARTICLES <= set(_words(body))
 
 
 def _negated(text: str) -> bool:
