@@ -23,10 +23,13 @@ from resin_es.model import (
 PRESENT = frozenset({"VBZ", "VBP", "MD"})
 
 
+_PRONOUNS = frozenset({"it", "them", "him", "her", "us", "this", "these", "those", "that", "so"})
+
+
 def claim_of(clause: Clause, subject: Entity) -> Claim | None:
     """The one claim a clause makes by itself."""
     parts = parts_of(clause, subject)
-    if parts is None or not parts.object:
+    if parts is None or not parts.object or parts.object.lower() in _PRONOUNS:
         return None
     if clause.verb.lemma == "be" or clause.verb.pos == "AUX" or clause.verb.dep == "acomp":
         return _copula(clause, parts)
@@ -42,11 +45,15 @@ def claim_of(clause: Clause, subject: Entity) -> Claim | None:
 
 
 def _of_every(clause: Clause) -> bool:
-    """"Every metro line accepts the card": what members of the type inherit."""
+    """ "Every metro line accepts the card": what members of the type inherit."""
     first = next((tok for tok in clause.group if tok.is_verb), clause.verb)
-    return first.tag in PRESENT and is_generic(clause.subject) and any(
-        child.lower in ("every", "each", "all", "any") for child in clause.subject.kids("det",
-                                                                                       "predet")
+    return (
+        first.tag in PRESENT
+        and is_generic(clause.subject)
+        and any(
+            child.lower in ("every", "each", "all", "any")
+            for child in clause.subject.kids("det", "predet")
+        )
     )
 
 
@@ -134,14 +141,14 @@ def _copula(clause: Clause, parts: Parts) -> Claim | None:
 
 
 def _abstract_subject(subject: Tok) -> bool:
-    """"The aim of X is a …": a property, no membership."""
+    """ "The aim of X is a …": a property, no membership."""
     return subject.lemma in ("aim", "goal", "objective", "purpose", "result", "focus") or (
         subject.lemma in words("words", "attribute_nouns") or subject.dep == "csubj"
     )
 
 
 def _cause_noun(clause: Clause, parts: Parts, head: Tok) -> Claim | None:
-    """"Smoking is the main cause of cancer"; "the delay is a result of fog"."""
+    """ "Smoking is the main cause of cancer"; "the delay is a result of fog"."""
     below = head.kid("prep")
     if below is None or below.lower not in ("of", "for"):
         return None

@@ -10,6 +10,7 @@ from resin_es.adapters.syntax.tree import Tok, Tree, refill
 
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass")
 _CHAIN_DEPS = ("xcomp", "acomp", "oprd")
+_BOUND = ("to", "as", "with", "on", "into", "for", "of")
 _REST_SKIP = frozenset(
     "nsubj nsubjpass csubj csubjpass aux auxpass neg mark punct cc conj parataxis advcl expl "
     "dep meta intj preconj".split()
@@ -56,9 +57,7 @@ class Clause:
         return [every[index] for index in sorted(every)]
 
 
-def build(
-    verb: Tok, tree: Tree, kind: str, modality: str, parent: Clause | None
-) -> Clause | None:
+def build(verb: Tok, tree: Tree, kind: str, modality: str, parent: Clause | None) -> Clause | None:
     """The clause headed by ``verb``; None where no subject can be told."""
     subject = verb.kid(*SUBJECTS)
     shared = False
@@ -119,8 +118,10 @@ def _borrowed(verb: Tok, parent: Clause) -> list[Tok]:
     owner = parent.chain[0]
     helpers = owner.kids("aux", "auxpass") or parent.borrowed
     same = verb.tag == owner.tag or {verb.tag, owner.tag} <= {"VBN", "VBD"}
-    if verb.tag in ("VBN", "VBD") and verb.kid("dobj") is not None and any(
-        tok.dep == "auxpass" for tok in helpers
+    if (
+        verb.tag in ("VBN", "VBD")
+        and verb.kid("dobj") is not None
+        and any(tok.dep == "auxpass" for tok in helpers)
     ):
         return []
     if not helpers or not same or verb.tag not in ("VB", "VBN", "VBG", "VBD"):
@@ -139,7 +140,8 @@ def _group(clause: Clause) -> list[Tok]:
         found[verb.i] = verb
         for child in verb.children:
             close = child.i < last or child.i < verb.i
-            if child.dep in ("aux", "auxpass", "neg", "prt"):
+            denies = child.dep == "neg" and (close or verb.lemma in ("be", "do", "have"))
+            if denies or child.dep in ("aux", "auxpass", "prt"):
                 found[child.i] = child
             elif child.dep == "advmod" and close and child.lower not in opening:
                 if child.i > clause.subject.i or clause.shared_subject:
@@ -155,12 +157,13 @@ def _pieces(clause: Clause) -> list[tuple[Tok, list[Tok]]]:
     for verb in clause.chain:
         pieces.extend(complements(verb, clause.chain[-1].i, taken, clause.tree))
     pieces.sort(key=lambda piece: piece[1][0].i)
+    if len(pieces) > 1 and pieces[-1][0].dep == "advmod":
+        if pieces[-1][1][0].i > pieces[-2][1][-1].i + 2:  # an adverb of something further on
+            pieces.pop()
     return pieces
 
 
-def complements(
-    verb: Tok, after: int, taken: set[int], tree: Tree
-) -> list[tuple[Tok, list[Tok]]]:
+def complements(verb: Tok, after: int, taken: set[int], tree: Tree) -> list[tuple[Tok, list[Tok]]]:
     """A verb's complements behind token ``after``, but for the tokens ``taken``."""
     pieces: list[tuple[Tok, list[Tok]]] = []
     for child in verb.children:
@@ -185,7 +188,7 @@ def _kept_adverbial(child: Tok, tree: Tree) -> bool:
 
 
 def share_object(clause: Clause) -> None:
-    """"X inhibits and degrades Y": the first verb takes the object of the second."""
+    """ "X inhibits and degrades Y": the first verb takes the object of the second."""
     verb = clause.chain[-1]
     if clause.pieces or clause.kind == "relative":
         return
@@ -194,6 +197,7 @@ def share_object(clause: Clause) -> None:
                    if tok.dep not in ("cc", "advmod", "aux", "auxpass")]  # fmt: skip
         if other.is_verb and not between and not has_subject(other):
             for child in other.children:
-                if child.i > other.i and child.dep not in _REST_SKIP:
+                bound = child.dep == "prep" and child.lower in _BOUND
+                if child.i > other.i and child.dep not in _REST_SKIP and not bound:
                     clause.pieces.append((child, trim(phrase(child, clause.tree))))
             return

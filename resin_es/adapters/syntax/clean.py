@@ -16,7 +16,9 @@ _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9:]*(?:\s[^<>]{0,80})?/?>")
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
 _ORDINAL = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-hivx]{1,3}\)|[•●▪*–—-])\s+(?=\S)")
 _COLON = re.compile(r"^([A-Za-z][A-Za-z/&, -]{1,45}?)\s*[:.\u2014]\s*(?=[A-Z0-9\"“(])")
-_SPACED = re.compile(r"^([A-Z][A-Za-z]+(?: (?:and )?[A-Z][A-Za-z]+){0,2})\s+(?=[A-Z\"“])")
+_SPACED = re.compile(
+    r"^([A-Z][A-Za-z]+(?: (?:and )?[A-Z][A-Za-z]+){0,2})\s+(?=[A-Z\"“]|[a-z]{1,2}[A-Z])"
+)
 _LONG_LABEL = re.compile(
     r"^((?:materials?|patients) and methods?|methods? and results?|results? and discussion|"
     r"(?:study|experimental) design|(?:main )?conclusions and significance|aims? and objectives?|"
@@ -31,9 +33,7 @@ _BARE_LABELS = frozenset(
     "methods methodology result results conclusion conclusions discussion findings design "
     "significance".split()
 )
-_TAXON = re.compile(
-    r",?\s(?:gen\.|comb\.|stat\.|sp\.|spp\.)(?: et sp\.)? (?:et comb\. )?nov\."
-)
+_TAXON = re.compile(r",?\s(?:gen\.|comb\.|stat\.|sp\.|spp\.)(?: et sp\.)? (?:et comb\. )?nov\.")
 _LATIN = re.compile(r"\b(?:in (?:vivo|vitro|silico|situ)|de novo|ex vivo)\b", re.I)
 JOINED = ("in-vivo", "in-vitro", "in-silico", "in-situ", "de-novo", "ex-vivo")
 """Latin phrases that are one word to the parser."""

@@ -53,6 +53,7 @@ def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
         memory.last = None
         return []
     found: list[tuple[Claim, list[Tok]]] = []
+    spare: list[tuple[Claim, list[Tok]]] = []
     subject_of_first: Entity | None = None
     for clause in clauses(tree):
         there = existential(clause)
@@ -64,10 +65,10 @@ def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
             continue
         if clause.kind in ("main", "content") and subject_of_first is None:
             subject_of_first = subject
-        found.extend(_clause_claims(clause, subject, memory))
+        made = _clause_claims(clause, subject, memory)
+        (spare if _reported_only(clause) else found).extend(made)
     found.extend((linked.claim, linked.tokens) for linked in memberships(tree))
-    if not found:
-        found = keyed(sentence.text, tree)
+    found = found or spare or keyed(sentence.text, tree)
     found = _better(found)
     memory.last = subject_of_first or _fallback_subject(tree)
     remember(tree, memory)
@@ -81,7 +82,7 @@ def _better(found: list[tuple[Claim, list[Tok]]]) -> list[tuple[Claim, list[Tok]
 
 
 def keyed(text: str, tree: Tree) -> list[tuple[Claim, list[Tok]]]:
-    """"Opening hours: Monday to Friday, 8 am to 6 pm": a property written as key and value."""
+    """ "Opening hours: Monday to Friday, 8 am to 6 pm": a property written as key and value."""
     match = _KEYED.match(text)
     if match is None or match.group(1).lower() in table("labels", "roles"):
         return []
@@ -115,8 +116,7 @@ def _clause_claims(
     linked = [*links.rules(clause, subject, parts), *links.causes(clause, subject, parts)]
     found = [(one.claim, one.tokens) for one in linked]
     if own is not None and not any(one.replaces_clause for one in linked):
-        if _reported_only(clause) is False:
-            found.insert(0, (own, clause.tokens()))
+        found.insert(0, (own, clause.tokens()))
     if aliases:
         found = [(claim.model_copy(update={"aliases": aliases}), toks) for claim, toks in found]
     return found
@@ -124,9 +124,7 @@ def _clause_claims(
 
 def _reported_only(clause: Clause) -> bool:
     """Whether the clause only introduces a that-clause, which is claimed by itself."""
-    return any(
-        reported_modality(clause.verb, child) != "" for child in clause.verb.kids("ccomp")
-    )
+    return any(reported_modality(clause.verb, child) != "" for child in clause.verb.kids("ccomp"))
 
 
 def _bind(

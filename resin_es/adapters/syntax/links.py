@@ -45,7 +45,7 @@ def _clause_text(verb: Tok, tree: Tree, subject: Entity | None) -> str:
 
 
 def rules(clause: Clause, subject: Entity, parts: Parts) -> list[Linked]:
-    """"… if …", "unless …", "provided that …": conditions → conclusion."""
+    """ "… if …", "unless …", "provided that …": conditions → conclusion."""
     found = []
     for child in clause.chain[0].kids("advcl", "prep") + (
         clause.verb.kids("advcl", "prep") if len(clause.chain) > 1 else []
@@ -96,7 +96,7 @@ def _condition_mark(child: Tok, tree: Tree) -> str:
 
 
 def _generic_when(child: Tok) -> bool:
-    """"when" in the past tells a story; in the present it states a condition."""
+    """ "when" in the past tells a story; in the present it states a condition."""
     verbs = [child, *child.kids("aux", "auxpass")]
     return not any(tok.tag == "VBD" for tok in verbs)
 
@@ -118,7 +118,7 @@ def _condition_text(child: Tok, clause: Clause, mark: str) -> str:
 
 
 def causes(clause: Clause, subject: Entity, parts: Parts) -> list[Linked]:
-    """"because …", "due to …", "…, leading to …"."""
+    """ "because …", "due to …", "…, leading to …"."""
     found: list[Linked] = []
     for child in (tok for verb in clause.chain for tok in verb.children):
         if child.dep == "advcl":
@@ -164,7 +164,7 @@ def _pronoun_subject(verb: Tok) -> bool:
 
 
 def _reason(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked | None:
-    """"because of fog", "due to fog" on the verb."""
+    """ "because of fog", "due to fog" on the verb."""
     below = child.subtree()
     opening = " ".join(tok.lower for tok in below[:5])
     cue = next(
@@ -187,7 +187,7 @@ def _reason(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
 
 
 def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked | None:
-    """"…, leading to X", "…, thereby reducing X": the clause is the source state."""
+    """ "…, leading to X", "…, thereby reducing X": the clause is the source state."""
     if child.tag != "VBG" or child.i < clause.verb.i or has_subject(child) or child.kid("mark"):
         return None
     lexicon = load("causal")

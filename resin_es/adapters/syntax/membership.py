@@ -34,7 +34,7 @@ def _such(tok: Tok) -> bool:
 
 
 def _such_as(prep: Tok, tree: Tree) -> list[Linked]:
-    """"T such as A, B and C": A, B and C are T."""
+    """ "T such as A, B and C": A, B and C are T."""
     kind = prep.head
     first = prep.kid("pobj")
     if first is None or kind.pos != "NOUN" or kind.i > prep.i or kind.tag != "NNS":
@@ -82,6 +82,9 @@ def _type_tokens(kind: Tok, prep: Tok, tree: Tree) -> list[Tok]:
         "relcl", "prep", "appos", "acl", "det", "predet", "poss", "nummod"
     )) if tok.i <= kind.i]  # fmt: skip
     openers = words("words", "member_type_openers") | words("words", "discourse_adverbs") | {","}
+    commas = [index for index, tok in enumerate(tokens) if tok.text == ","]
+    if commas:
+        tokens = tokens[commas[-1] + 1 :]
     while len(tokens) > 1 and tokens[0].lower in openers:
         tokens = tokens[1:]
     if prep.i - kind.i > 3 or tokens[0].lower in openers or torn(tokens, tree):
@@ -99,7 +102,7 @@ def _singular(tokens: list[Tok], kind: Tok, tree: Tree) -> str:
 
 
 def _apposition(tok: Tok, tree: Tree) -> Linked | None:
-    """"Ann Lee, a driver at the depot, …": Ann Lee is a driver at the depot."""
+    """ "Ann Lee, a driver at the depot, …": Ann Lee is a driver at the depot."""
     head = tok.head
     article = tok.kid("det")
     if head.pos not in ("PROPN", "NOUN") or article is None or article.lower not in ("a", "an"):

@@ -5,6 +5,7 @@ Each is local and needs positive evidence; what stays doubtful is dropped later.
 
 from __future__ import annotations
 
+from resin_es.adapters.syntax.conjuncts import attach, mend_conjunct
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.tree import FINITE, Tok
 
@@ -22,52 +23,17 @@ def mend(tokens: list[Tok]) -> None:
         _split_subject(tok, tokens)
         _loose_modifier(tok, tokens)
         _noun_subject(tok)
-        if tok.dep == "conj" and tok.tag in ("VBD", "VBN"):
-            _participle_conjunct(tok, tokens)
-
-
-def _participle_conjunct(conjunct: Tok, tokens: list[Tok]) -> None:
-    """"shows a link between A and marked/conj elevations": an adjective, no second verb.
-
-    Told by tense (a participle beside a present-tense verb) or by a parallel ("showed
-    increased A and reduced B").
-    """
-    verb, noun = conjunct.head, conjunct.kid("dobj")
-    goal = verb.kid("dobj", "attr") or next(
-        (kid for prep in verb.kids("prep")[-1:] for kid in prep.kids("pobj")), None
-    )
-    if noun is None or goal is None or not verb.is_verb or noun.i < conjunct.i < goal.i:
-        return
-    if conjunct.kid("aux", "auxpass", *_SUBJECTS) is not None or goal.i > conjunct.i:
-        return
-    present = verb.tag in ("VBZ", "VBP") and verb.kid("auxpass") is None
-    participles = [c for c in goal.subtree() if c.tag in ("VBN", "VBD") and c.dep == "amod"]
-    parallel = any(c.lower != conjunct.lower and _change(c) for c in participles)
-    if not (present or (parallel and _change(conjunct))):
-        return
-    for child in list(conjunct.children):
-        attach(child, noun, "prep" if child.dep == "prep" else child.dep)
-    attach(noun, goal, "conj")
-    attach(conjunct, noun, "amod")
-    conjunct.pos = "ADJ"
-    linker = next((c for c in verb.kids("cc") if goal.i < c.i < conjunct.i), None)
-    if linker is not None:
-        attach(linker, goal, "cc")
-
-
-def _change(tok: Tok) -> bool:
-    return tok.lemma in words("causal", "change_verbs") or tok.lower in ("increased", "decreased",
-                                                                        "reduced", "elevated")
+        mend_conjunct(tok)
 
 
 def _hour(tok: Tok, tokens: list[Tok]) -> None:
-    """"9 am": no form of "be"."""
+    """ "9 am": no form of "be"."""
     if tok.lower in ("am", "pm") and tok.i and tokens[tok.i - 1].pos == "NUM":
         tok.pos, tok.tag = "NOUN", "NN"
 
 
 def _proviso(tok: Tok, tokens: list[Tok]) -> None:
-    """"a refund provided that …": the condition hangs on the verb, not on the noun."""
+    """ "a refund provided that …": the condition hangs on the verb, not on the noun."""
     following = tokens[tok.i + 1].lower if tok.i + 1 < len(tokens) else ""
     if tok.lower not in ("provided", "providing") or following != "that":
         return
@@ -84,7 +50,7 @@ def _proviso(tok: Tok, tokens: list[Tok]) -> None:
 
 
 def _noun_subject(noun: Tok) -> None:
-    """"actinomycetes/nsubj isolates": what hangs on a noun as subject is its modifier."""
+    """ "actinomycetes/nsubj isolates": what hangs on a noun as subject is its modifier."""
     if noun.pos not in ("NOUN", "PROPN") or noun.head is noun:
         return
     for child in noun.kids(*_SUBJECTS):
@@ -92,26 +58,11 @@ def _noun_subject(noun: Tok) -> None:
             child.dep = "compound"
 
 
-def attach(tok: Tok, head: Tok, dep: str) -> None:
-    """Hang ``tok`` under ``head`` as ``dep``; left as it is where that would make a circle."""
-    above = head
-    while above.head is not above:
-        if above is tok:
-            return
-        above = above.head
-    if above is tok:
-        return
-    if tok.head is not tok:
-        tok.head.children.remove(tok)
-    tok.head, tok.dep = head, dep
-    head.children.append(tok)
-    head.children.sort(key=lambda child: child.i)
-
-
 def _verbless(root: Tok, tokens: list[Tok]) -> None:
     """A main clause whose verb was taken for something below its subject."""
     _series(root)
     _verb_for_noun(root, tokens)
+    _adjective_subject(root)
     if root.pos in ("NOUN", "PROPN", "NUM", "PRON", "ADJ"):
         _nominal_root(root, tokens)
     elif root.pos == "VERB" and root.tag in ("VBG", "VB") and root.kid("aux") is None:
@@ -155,7 +106,7 @@ def _swap(verb: Tok, root: Tok, left: Tok, noun: Tok) -> None:
 
 
 def _series(root: Tok) -> None:
-    """"We did A, did B, and did C" read with A below B: the first verb leads."""
+    """ "We did A, did B, and did C" read with A below B: the first verb leads."""
     first = root.kid("ccomp")
     if (
         first is None or first.i > root.i or not root.is_verb or first.kid(*_SUBJECTS) is None
@@ -197,8 +148,8 @@ def _under_that(tok: Tok) -> bool:
 
 
 def _contact_clause(root: Tok) -> Tok | None:
-    """"The netrin-1 | secretome presents …" read as a relative clause without pronoun."""
-    for child in root.kids("relcl"):
+    """ "The netrin-1 | secretome presents …" read as a relative clause without pronoun."""
+    for child in root.kids("relcl", "ccomp"):
         subject = child.kid(*_SUBJECTS)
         if subject is not None and subject.pos in ("NOUN", "PROPN") and child.tag in FINITE:
             if subject.subtree()[0].i == root.i + 1:
@@ -224,8 +175,19 @@ def _promote(verb: Tok, root: Tok) -> None:
         attach_root(root, verb, "nsubj")
 
 
+def _adjective_subject(verb: Tok) -> None:
+    """ "Discriminant/advcl analyses/dobj | revealed …": the opening phrase is the subject."""
+    if verb.tag not in ("VBD", "VBZ", "VBP") or verb.kid(*_SUBJECTS, "expl") is not None:
+        return
+    for child in verb.kids("advcl", "npadvmod", "dep"):
+        end = child.subtree()[-1].i
+        if child.pos in ("ADJ", "NOUN", "PROPN") and child.i < verb.i and end + 1 == verb.i:
+            child.dep, child.pos = "nsubj", "NOUN"
+            return
+
+
 def _plural_verb(root: Tok) -> None:
-    """"noise exposure alters properties": the plural noun with an object is a verb."""
+    """ "noise exposure alters properties": the plural noun with an object is a verb."""
     subject = root.kids("compound")[-1]
     if subject.i > root.i:
         return
@@ -238,7 +200,7 @@ def _plural_verb(root: Tok) -> None:
 
 
 def _verbal_root(root: Tok) -> None:
-    """"Live trapping captured …": a gerund or noun took the root from the finite verb."""
+    """ "Live trapping captured …": a gerund or noun took the root from the finite verb."""
     if root.kid(*_SUBJECTS) is not None:
         return
     for verb in root.kids("dep", "advcl", "ccomp", "parataxis", "conj"):

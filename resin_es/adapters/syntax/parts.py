@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from resin_es.adapters.syntax import qualify
 from resin_es.adapters.syntax.clauses import Clause
+from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
 from resin_es.adapters.syntax.subjects import Entity
 from resin_es.adapters.syntax.tree import Tok, refill, torn
 from resin_es.model import Modality, Polarity
@@ -63,9 +65,7 @@ def parts_of(clause: Clause, subject: Entity) -> Parts | None:
     )  # fmt: skip
 
 
-def _whole(
-    clause: Clause, tokens: list[Tok], limits: list[list[Tok]]
-) -> list[Tok] | None:
+def _whole(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[Tok] | None:
     """The object's tokens without holes and not cut short; None where that fails."""
     if not tokens:
         return []
@@ -80,9 +80,7 @@ def _whole(
 _NOMINAL = ("NOUN", "PROPN", "ADJ", "NUM", "SYM")
 
 
-def _continuation(
-    clause: Clause, tokens: list[Tok], limits: list[list[Tok]]
-) -> list[Tok] | None:
+def _continuation(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[Tok] | None:
     """Words that run on behind the object although the parse hung them elsewhere; None if
     they run on for so long that the object is cut off in an unknown way."""
     taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
@@ -92,9 +90,27 @@ def _continuation(
         if tok.i in taken or not (tok.pos in _NOMINAL or tok.tag == "HYPH"):
             break
         further.append(tok)
+    after = clause.tree.tokens[index + len(further) : index + len(further) + 1]
+    if after and after[0].i not in taken and _runs_on(after[0]):
+        below = trim(phrase(after[0], clause.tree))
+        reduced = after[0].dep == "advcl" and after[0].tag in ("VBG", "VBN")
+        if further or not reduced or has_subject(after[0]) or below[0] is not after[0]:
+            return None
+        return below  # "patients | diagnosed with …", hung on the verb
     if further and tokens[-1].pos in ("NOUN", "PROPN", "ADJ", "NUM") and len(further) <= 4:
         return further
     return [] if not further else None
+
+
+def _runs_on(tok: Tok) -> bool:
+    """A verb right behind the object, with no mark between: the object was cut short."""
+    return (
+        tok.pos == "VERB"
+        and tok.tag in ("VBD", "VBN", "VBZ", "VBP", "VBG")
+        and tok.lower not in ("provided", "given", "providing", "resulting", "leading", "during")
+        and tok.lemma not in words("words", "kept_advcl_verbs")
+        and tok.dep not in ("relcl", "acl")
+    )
 
 
 def _simple_preposition(head: Tok) -> bool:

@@ -16,9 +16,7 @@ def comma_before(tok: Tok, tree: Tree) -> bool:
 
 def is_finite(verb: Tok) -> bool:
     """Whether a verb heads a finite clause (its own tag or an auxiliary's)."""
-    return verb.tag in FINITE or any(
-        child.tag in FINITE for child in verb.kids("aux", "auxpass")
-    )
+    return verb.tag in FINITE or any(child.tag in FINITE for child in verb.kids("aux", "auxpass"))
 
 
 def has_subject(verb: Tok) -> bool:
@@ -29,6 +27,8 @@ def _aside(child: Tok, tree: Tree) -> bool:
     """Children of a noun that say something else about it, to be claimed on their own."""
     if child.dep == "relcl":
         return comma_before(child, tree)
+    if child.dep in ("prep", "advmod") and child.i < child.head.i and child.tag in ("IN", "TO"):
+        return child.dep == "prep"
     if child.dep in ("advcl", "parataxis", "meta", "intj"):
         return True
     if child.dep == "acl":
@@ -81,7 +81,8 @@ def trim(tokens: list[Tok]) -> list[Tok]:
             break
         start += 1
     while end > start and (
-        tokens[end - 1].dep in ("cc", "punct", "mark") or tokens[end - 1].pos == "PUNCT"
+        tokens[end - 1].dep in ("cc", "punct", "mark")
+        or tokens[end - 1].pos == "PUNCT"
         or tokens[end - 1].lower in ("hence", "thus", "therefore", "and", "or")
     ):
         if tokens[end - 1].text in ")]\"'”’%":
@@ -105,7 +106,8 @@ def is_generic(head: Tok) -> bool:
     quantifiers = words("words", "generic_quantifiers") | {"a", "an"}
     if determiners:
         return all(word in quantifiers for word in determiners)
-    return not any(child.pos == "PROPN" and child.i for child in head.kids("compound", "nmod"))
+    named = [child for child in head.kids("compound", "nmod") if child.pos == "PROPN" and child.i]
+    return not named
 
 
 def head_names(head: Tok) -> str:

@@ -51,8 +51,7 @@ def _chained(verb: Tok, chain: dict[str, str]) -> str:
 
 def polarity(clause: Clause) -> Polarity:
     """Negative where the clause, its subject or its object is denied."""
-    denied = [tok for verb in clause.chain for tok in verb.kids("neg")]
-    denied += [tok for tok in clause.group if tok.lower in ("not", "n't", "never", "cannot")]
+    denied = [tok for tok in clause.group if tok.lower in ("not", "n't", "never", "cannot")]
     if any(not _only(tok, clause) for tok in denied):
         return Polarity.NEGATIVE
     if any(verb.lemma == "fail" for verb in clause.chain[:-1]):
@@ -65,13 +64,13 @@ def polarity(clause: Clause) -> Polarity:
 
 
 def _only(tok: Tok, clause: Clause) -> bool:
-    """"not only", "not just": no denial."""
+    """ "not only", "not just": no denial."""
     after = clause.tree.tokens[tok.i + 1 : tok.i + 2]
     return bool(after) and after[0].lower in ("only", "just", "merely", "simply", "necessarily")
 
 
 def _no(head: Tok) -> bool:
-    """"no difference", "none of the buses", "neither drug"."""
+    """ "no difference", "none of the buses", "neither drug"."""
     if head.lower in ("none", "nobody", "nothing", "neither"):
         return True
     return any(

@@ -59,13 +59,14 @@ class SyntaxReader:
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
         """Unit drafts per passage, in order. Raises ModelUnavailable, ReadingError."""
         texts = [sentence.text for item in passages for sentence in item.sentences]
-        trees = iter(self.parse(texts))
+        parsed = iter(self.parse(texts))
         readings = []
         for item in passages:
-            memory = Memory(science=_is_science(item), title=item.title)
+            trees = [next(parsed) for _ in item.sentences]
+            memory = Memory(science=_is_science(trees), title=item.title)
             found: list[UnitDraft] = []
-            for sentence in item.sentences:
-                found.extend(drafts(sentence, next(trees), memory))
+            for sentence, tree in zip(item.sentences, trees, strict=True):
+                found.extend(drafts(sentence, tree, memory))
             readings.append(UnitReading(drafts=tuple(found)))
         return readings
 
@@ -132,10 +133,7 @@ def _as_one_sentence(nlp: Language, text: str) -> Doc:
     return doc
 
 
-def _is_science(item: PassageInput) -> bool:
+def _is_science(trees: Sequence[Tree]) -> bool:
     """Whether "we" are the authors of a study: decided by the passage's own words."""
-    lowered = " ".join(sentence.text.lower() for sentence in item.sentences)
-    nouns = words("words", "research_nouns") | words("words", "research_verbs")
-    tokens = {token.strip(".,;:()") for token in lowered.split()}
-    hits = sum(1 for token in tokens if token in nouns or token.rstrip("sd") in nouns)
-    return hits >= 1
+    cues = words("words", "research_nouns") | words("words", "strong_research_verbs")
+    return any(tok.lemma in cues for tree in trees for tok in tree.tokens)

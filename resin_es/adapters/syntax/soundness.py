@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from resin_es.adapters.syntax.clauses import Clause
+from resin_es.adapters.syntax.lexicon import table
 from resin_es.adapters.syntax.tree import FINITE, Tok, torn
 
 _LINKING = ("CCONJ", "PUNCT", "ADV", "PART", "SCONJ")
@@ -14,11 +15,32 @@ def flaw(clause: Clause) -> str:
         return "no-predicate"
     if not any(tok.tag in FINITE for tok in clause.group):
         return "not-finite"
+    if _disagrees(clause):
+        return "number"
     if clause.shared_subject:
         return _shared_flaw(clause)
     if clause.kind == "relative":
         return "stray-verb" if _stray_verb(clause) else ""
     return _order_flaw(clause) or ("stray-verb" if _stray_verb(clause) else "")
+
+
+def _disagrees(clause: Clause) -> bool:
+    """A singular subject with a plural verb, or "we" with "is": half of the subject is lost."""
+    subject = clause.subject
+    finite = next((tok for tok in clause.group if tok.tag in FINITE), clause.verb)
+    if finite.tag == "VBZ":
+        return subject.lower in ("we", "they", "these", "those", "i")
+    if finite.tag != "VBP" or subject.tag not in ("NN", "NNP") or subject.kid("conj", "prep"):
+        return False
+    return (
+        subject.lower == subject.lemma
+        and not subject.kid("nummod", "cc", "appos")
+        and (
+            not any(
+                child.lower in ("all", "both", "these", "many") for child in subject.kids("det")
+            )
+        )
+    )
 
 
 def _order_flaw(clause: Clause) -> str:
@@ -104,6 +126,23 @@ def _stray_verb(clause: Clause) -> bool:
 def _stray(tok: Tok) -> bool:
     if tok.pos not in ("VERB", "AUX") or tok.tag not in ("VBD", "VBZ", "VBP"):
         return False
-    if tok.dep in ("aux", "auxpass", "conj", "relcl", "acl", "ccomp", "csubj"):
+    if tok.dep == "ccomp":
+        return _bare_clause(tok)
+    if tok.dep == "conj" and tok.head.tag in ("VBG", "VB"):
+        return True
+    if tok.dep in ("aux", "auxpass"):
+        verb = tok.head
+        held = verb.dep in ("conj", "relcl", "ccomp", "csubj") or verb.tag == "VBG"
+        return not held and not any(
+            c.dep in ("nsubj", "nsubjpass", "expl", "mark", "csubj") for c in verb.children
+        )
+    if tok.dep in ("conj", "relcl", "acl", "csubj"):
         return tok.dep in ("acl",) and tok.tag in ("VBZ", "VBP")
     return not any(c.dep in ("nsubj", "nsubjpass", "expl", "mark") for c in tok.children)
+
+
+def _bare_clause(verb: Tok) -> bool:
+    """A clause as object without "that" or a question word, of a verb that reports nothing."""
+    opener = verb.subtree()[0]
+    marked = verb.kid("mark") is not None or opener.tag in ("WRB", "WDT", "WP", "IN")
+    return not marked and verb.head.lemma not in table("reporting", "verbs")

@@ -12,6 +12,7 @@ from resin_es.extract.aliases import is_short, long_form
 
 _PLURAL_PRONOUNS = frozenset({"they", "these", "those", "both", "them"})
 AUTHORS = "the authors"
+_POINTING = ("this ", "these ", "such ", "those ", "our ", "its ", "their ")
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def resolve(clause: Clause, memory: Memory) -> Entity | None:
         if memory.science:
             return Entity(AUTHORS, False, True, 0.8)
         name = memory.title.strip()
-        if name and len(name.split()) <= 5:
+        if 0 < len(name.split()) <= 5:
             return Entity(name, False, False, 0.55)
-        return None
+        return Entity(AUTHORS, False, True, 0.65) if name else None
     if head.dep == "expl" or head.tag in ("EX",):
         return None
     if is_vague(head, tokens):
@@ -88,7 +89,7 @@ def _antecedent(head: Tok, clause: Clause, memory: Memory) -> Entity | None:
     found = _within(clause)
     if found is None:
         found = memory.last
-    if found is None or found.text == AUTHORS:
+    if found is None or found.text == AUTHORS or found.text.lower().startswith(_POINTING):
         return None
     if (head.lower in _PLURAL_PRONOUNS) != found.plural:
         return None
@@ -117,7 +118,7 @@ def named(head: Tok, tree: Tree) -> Entity:
 
 
 def aliases_of(tokens: list[Tok], tree: Tree, text: str, memory: Memory) -> tuple[str, ...]:
-    """"Long Name (LN)" right behind the subject, or what an earlier sentence said."""
+    """ "Long Name (LN)" right behind the subject, or what an earlier sentence said."""
     found: list[str] = []
     if tokens:
         end = tokens[-1].end

@@ -143,13 +143,27 @@ def torn(tokens: Sequence[Tok], tree: Tree) -> bool:
     return False
 
 
+_PLAIN = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ", "PUNCT", "SYM"})
+_LONGEST_GAP = 8
+_SHORT_GAP = 3
+
+
 def refill(tokens: Sequence[Tok], tree: Tree) -> list[Tok]:
-    """Put back conjunctions and marks that alone were left out between two phrases."""
+    """Put back nouns and marks that were left out inside a phrase: list items hung elsewhere.
+
+    What a comma opens and no list goes on with (an aside) stays out.
+    """
     ordered = sorted({tok.i: tok for tok in tokens}.values(), key=lambda tok: tok.i)
     result: list[Tok] = []
     for tok in ordered:
         gap = tree.tokens[result[-1].i + 1 : tok.i] if result else []
-        if 0 < len(gap) <= 3 and all(one.tag == "CC" or one.pos == "PUNCT" for one in gap):
-            result.extend(gap)
+        if gap and len(gap) <= _LONGEST_GAP and all(one.pos in _PLAIN for one in gap):
+            following = tree.tokens[tok.i : tok.i + 2]
+            listed = any(one.tag == "CC" for one in (*following, gap[-1]))
+            if all(one.pos == "PUNCT" for one in gap) or gap[0].pos != "PUNCT" or listed:
+                result.extend(gap)
+        elif 0 < len(gap) <= _SHORT_GAP and gap[0].tag == "CC":
+            if not any(one.tag in ("VBZ", "VBP", "MD", "VB") for one in gap):
+                result.extend(gap)  # "natural and introduced plants"
         result.append(tok)
     return result

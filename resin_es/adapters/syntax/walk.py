@@ -45,10 +45,8 @@ def _visit(
         _relatives(verb, tree, found)
 
 
-def _further_infinitives(
-    clause: Clause, tree: Tree, modality: str, found: list[Clause]
-) -> None:
-    """"is known to promote A and (to) regulate B": the second infinitive shares what leads."""
+def _further_infinitives(clause: Clause, tree: Tree, modality: str, found: list[Clause]) -> None:
+    """ "is known to promote A and (to) regulate B": the second infinitive shares what leads."""
     if len(clause.chain) < 2:
         return
     last, lead = clause.chain[-1], clause.chain[:-1]
@@ -86,8 +84,11 @@ def _antecedent(noun: Tok, verb: Tok) -> bool:
     """Whether a relative clause on ``noun`` is likely to be about it and not the clause."""
     if noun.pos not in ("NOUN", "PROPN"):
         return False
-    return noun.head is verb or noun.tag in ("NNP", "NNPS") or noun.kid("appos") is not None or (
-        any(child.lower in ("a", "an") for child in noun.kids("det"))
+    return (
+        noun.head is verb
+        or noun.tag in ("NNP", "NNPS")
+        or noun.kid("appos") is not None
+        or (any(child.lower in ("a", "an") for child in noun.kids("det")))
     )
 
 
@@ -154,5 +155,6 @@ def _someone_else(subject: Tok) -> bool:
         marked
         or subject.lemma in words("reporting", "other_reporters")
         or (subject.lemma == "study" and subject.tag == "NNS")
-        or subject.lemma == "et" or (subject.tag == "NNP" and subject.kid("compound") is None)
+        or subject.lemma == "et"
+        or (subject.tag == "NNP" and subject.kid("compound") is None)
     )
