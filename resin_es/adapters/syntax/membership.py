@@ -89,6 +89,8 @@ def _type_tokens(kind: Tok, prep: Tok, tree: Tree) -> list[Tok]:
         tokens = tokens[1:]
     if prep.i - kind.i > 3 or tokens[0].lower in openers or torn(tokens, tree):
         return []
+    if any(tok.tag in ("IN", "WDT", "VBZ", "VBP", "VBD") for tok in tokens):
+        return []
     if len(tokens) == 1 and kind.lemma in words("words", "vague_types"):
         return []
     return tokens

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, table, words
 from resin_es.adapters.syntax.links import conditional
-from resin_es.adapters.syntax.phrases import phrase, without_article
+from resin_es.adapters.syntax.phrases import phrase, trim, without_article
 from resin_es.adapters.syntax.tree import Tok, Tree, torn
 from resin_es.adapters.syntax.walk import clauses
 from resin_es.model import EvidenceRole, PassageDraft
@@ -134,15 +134,28 @@ def _main_entity(looks: Sequence[_Look], title: str) -> tuple[str, str]:
     return "", ""
 
 
+_POINTERS = frozenset("these this those that such no its their our his her several some".split())
+
+
 def _name(tok: Tok, tree: Tree) -> str:
-    tokens = without_article(phrase(tok, tree))
+    """A short name for a phrase: pointers and articles off; "" where none is short enough."""
+    tokens = _named(phrase(tok, tree))
     if len(tokens) > 8:
-        tokens = without_article(
-            tok.subtree(lambda child: child.dep not in ("amod", "compound", "nmod", "nummod"))
-        )
-    if len(tokens) > 8 or torn(tokens, tree):
+        near = ("amod", "compound", "nmod", "nummod", "punct")
+        tokens = _named(tok.subtree(lambda child: child.dep not in near))
+    if not tokens or len(tokens) > 8 or torn(tokens, tree):
         return ""
-    return tree.text(tokens)
+    name = tree.text(tokens)
+    return name if len(name) > 2 else ""
+
+
+def _named(tokens: list[Tok]) -> list[Tok]:
+    tokens = trim(without_article(tokens))
+    while tokens and tokens[0].lower in _POINTERS:
+        tokens = tokens[1:]
+    while tokens and tokens[-1].dep == "case":
+        tokens = tokens[:-1]
+    return tokens
 
 
 def _entity_type(looks: Sequence[_Look], lemma: str) -> str:

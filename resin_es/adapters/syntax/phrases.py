@@ -104,6 +104,8 @@ def is_generic(head: Tok) -> bool:
         return False
     determiners = [child.lower for child in head.kids("det", "predet")]
     quantifiers = words("words", "generic_quantifiers") | {"a", "an"}
+    if head.kid("prep", "acl", "relcl") and any(word in ("a", "an") for word in determiners):
+        return False  # "a role for the gene": one thing, no class
     if determiners:
         return all(word in quantifiers for word in determiners)
     named = [child for child in head.kids("compound", "nmod") if child.pos == "PROPN" and child.i]

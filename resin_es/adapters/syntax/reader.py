@@ -67,7 +67,8 @@ class SyntaxReader:
             found: list[UnitDraft] = []
             for sentence, tree in zip(item.sentences, trees, strict=True):
                 found.extend(drafts(sentence, tree, memory))
-            readings.append(UnitReading(drafts=tuple(found)))
+            typed = tuple(_with_type(draft, item) for draft in found)
+            readings.append(UnitReading(drafts=typed))
         return readings
 
     def parse(self, texts: Sequence[str]) -> list[Tree]:
@@ -131,6 +132,15 @@ def _as_one_sentence(nlp: Language, text: str) -> Doc:
     for token in doc[1:]:
         token.is_sent_start = False
     return doc
+
+
+def _with_type(draft: UnitDraft, item: PassageInput) -> UnitDraft:
+    """The passage's type of its main entity, on claims about that entity."""
+    entity, kind = item.passage.main_entity, item.passage.entity_type
+    if not kind or draft.claim.subject.lower() != entity.lower():
+        return draft
+    claim = draft.claim.model_copy(update={"entity_type": kind})
+    return draft.model_copy(update={"claim": claim})
 
 
 def _is_science(trees: Sequence[Tree]) -> bool:

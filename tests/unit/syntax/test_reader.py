@@ -73,3 +73,12 @@ def test_readings_stand_in_order(reader: SyntaxReader) -> None:
         [passage_of("The bus fare is $4."), passage_of(""), passage_of("The tram fare is $3.")]
     )
     assert [len(reading.drafts) for reading in readings] == [1, 0, 1]
+
+
+def test_claims_about_the_main_entity_carry_its_type(reader: SyntaxReader) -> None:
+    item = passage_of("The Red Line is a metro line.", "The Red Line has 22 stations.")
+    passage = item.passage.model_copy(
+        update={"main_entity": "Red Line", "entity_type": "metro line"}
+    )
+    (reading,) = reader.units([item.model_copy(update={"passage": passage})])
+    assert {draft.claim.entity_type for draft in reading.drafts} == {"metro line"}
