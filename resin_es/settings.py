@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -218,6 +219,11 @@ def _file_names(path: Path) -> list[str]:
     return list(source.toml_data)
 
 
+def without_credentials(url: str) -> str:
+    """An address, or several separated by commas, without the user and password it may hold."""
+    return re.sub(r"//(?:(?!,https?://)\S)*@", "//********@", url)
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, SecretStr):
         return "********"
@@ -226,4 +232,4 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key}=********" for key in sorted(value)) or "-"
     if isinstance(value, tuple):
         return ", ".join(value) or "-"
-    return "-" if value is None else str(value)
+    return "-" if value is None else without_credentials(str(value))

@@ -24,13 +24,14 @@ def demo(
     from resin_es.cli.render import print_answer
     from resin_es.cli.write import print_report
     from resin_es.demo import demo_documents_path
+    from resin_es.settings import without_credentials
 
     with progress() as bar:
         resin = Resin.from_env(progress=bar)
         report = resin.index_paths([demo_documents_path()], source=DEMO_SOURCE)
     out = console()
     if not json_output:
-        out.print(f"Elasticsearch at {resin.services.url}")
+        out.print(f"Elasticsearch at {without_credentials(resin.services.url)}")
         print_report(report)
     answers: list[dict[str, Any]] = []
     for one in demo_questions(headline=not everything):

@@ -65,7 +65,9 @@ def status(group: Group = None, json_output: Json = False) -> None:
 
 def _node(services: Any) -> dict[str, Any]:
     if not services.on_local_node:
-        return {"url": services.settings.es_url}
+        from resin_es.settings import without_credentials
+
+        return {"url": without_credentials(services.settings.es_url)}
     from resin_es.bootstrap.stages import local_settings
     from resin_es.local import status as look
 

@@ -16,7 +16,8 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "dam/1": {
         "title": "Dam",
         "text": "  Über dem Tal 🏞️ stands a dam.\n\nThe dam is a wall of stone. The dam holds "
-        "40 million litres. The dam leaks because the wall was cracked.\tIts “keeper” is Odile.\r\nEnd.",
+        "40 million litres. The dam leaks because the wall was cracked.\tIts "
+        "“keeper” is Odile.\r\nEnd.",
         "metadata": {"year": 2024},
     },
     "mill 2": {
