@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from resin_es.ports import Progress
 
+_WIDE = 10_000
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -66,7 +68,10 @@ def console() -> Console:
     """Rich console for results on stdout."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    # into a pipe or file: a row stays one line, whatever its length
+    return Console(highlight=False, soft_wrap=True, width=_WIDE)
 
 
 @contextmanager
