@@ -183,7 +183,8 @@ def test_prune(cli: CommandLine, shelf: Any, tmp_path: Path, write: Write, sourc
     for family in EVIDENCE:
         assert shelf.count(family, source=source, document_id="harbour/note.txt") == 0
         assert shelf.count(family, source=f"{source}-other") > 0
-    assert "Odile" not in cli.run("ask", "Who is the lighthouse keeper?", "--json").stdout
+    question = ("Who is the lighthouse keeper?", "--source", source, "--json")
+    assert "Odile" not in cli.run("ask", *question).stdout
 
 
 def test_prune_keeps_what_it_may_not_have_seen(cli: CommandLine, write: Write, source: str) -> None:

@@ -106,12 +106,12 @@ def test_killed_in_the_middle_and_run_again(
 
 # ---------------------------------------------------------------- 50 MB
 
-DOCUMENTS, GAP = 40, 625_000
+DOCUMENTS, GAP = 20, 1_250_000
 """A line break is two bytes of JSON."""
 
 
 def big_lines(documents: int) -> Iterator[str]:
-    """Lines of 1.25 MB that cost little: two sentences, many blank lines apart."""
+    """Lines of 2.5 MB that cost little: two sentences, many blank lines apart."""
     gap = "\n" * GAP
     for n in range(documents):
         text = f"Locker {n} holds a rope.{gap}The key of locker {n} hangs at gate {n}."
