@@ -1,10 +1,12 @@
 """Draw units of a corpus for a blind judgement, and count what the reader reached.
 
-    python benchmarks/units_sample.py DOCUMENTS.jsonl --seed $(git rev-parse HEAD) --out sample.jsonl
+    python benchmarks/units_sample.py DOCUMENTS.jsonl --out sample.jsonl \\
+        --seed $(git rev-parse HEAD)
 
 Reads every document as `resin-es index` does, with the syntax reader and without a store, and
 draws units at random; the seed makes the draw repeatable. Each line holds what a judge needs:
-the unit's fields, its quote, the sentences of its passage. `docs/quality.md` has the results.
+the unit's fields, its quote, the sentences of its passage. `--passages` draws passages instead,
+each with its document. `docs/quality.md` has the results.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 from resin_es.adapters.syntax.reader import SyntaxReader
 from resin_es.extract.read import Reading, read_many
-from resin_es.model import EVERYONE, Document, Unit
+from resin_es.model import EVERYONE, Document, Passage, Unit
 
 BATCH = 64
 SHOWN = (
@@ -69,6 +71,18 @@ def judged(unit: Unit, reading: Reading) -> dict[str, Any]:
     }
 
 
+def judged_passage(passage: Passage, reading: Reading) -> dict[str, Any]:
+    """What a judge sees of a passage: its fields, and its neighbours' texts."""
+    at = reading.passages.index(passage)
+    return {
+        "passage": passage.model_dump(
+            mode="json", include={"text", "main_entity", "entity_type", "focus", "role"}
+        ),
+        "before": reading.passages[at - 1].text if at else "",
+        "after": reading.passages[at + 1].text if at + 1 < len(reading.passages) else "",
+    }
+
+
 def summary(found: Sequence[Reading]) -> dict[str, Any]:
     """Reach: which share of the English sentences has a unit; units by kind; rejects."""
     english = [one for one in found if not one.unread_language]
@@ -98,13 +112,19 @@ def main() -> None:
     parser.add_argument("--seed", required=True)
     parser.add_argument("--n", type=int, default=100)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--passages", action="store_true")
     given = parser.parse_args()
     found = list(readings(given.documents))
-    pool = [(unit, reading) for reading in found for unit in reading.new_units]
-    drawn = random.Random(given.seed).sample(sorted(pool, key=lambda pair: pair[0].id), given.n)
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for one in found:
+        if given.passages and not one.unread_language:
+            rows += [(passage.id, judged_passage(passage, one)) for passage in one.passages]
+        elif not given.passages:
+            rows += [(unit.id, judged(unit, one)) for unit in one.new_units]
+    drawn = random.Random(given.seed).sample(sorted(rows, key=lambda row: row[0]), given.n)
     with given.out.open("w", encoding="utf-8") as out:
-        for unit, reading in drawn:
-            out.write(json.dumps(judged(unit, reading), ensure_ascii=False) + "\n")
+        for _, row in drawn:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
     json.dump(summary(found), sys.stdout, indent=1)
     print()
 
