@@ -176,6 +176,9 @@ def _edge(clause: Clause, parts: Parts) -> Claim | None:
     moved = parts.moved.lower if parts.moved is not None else ""
     source, target = parts.subject.text, parts.object
     if clause.passive:
+        noun = parts.moved.kid("pobj") if parts.moved is not None else None
+        if noun is not None and noun.lemma in words("causal", "means"):
+            return None
         if moved == "by" and verb.lemma in lexicon["passive_by"]:
             return _causal(parts, target, source)
         if moved == "by" and verb.lemma in lexicon["change_verbs"]:

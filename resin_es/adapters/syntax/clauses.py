@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
+from resin_es.adapters.syntax.tails import subject_tail
 from resin_es.adapters.syntax.tree import Tok, Tree, refill
 
 SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass")
@@ -77,6 +78,8 @@ def build(verb: Tok, tree: Tree, kind: str, modality: str, parent: Clause | None
     clause = Clause(tree, kind, head, tokens, chain, [], modality=modality)
     clause.borrowed, clause.shared_subject = borrowed, shared
     clause.group = _group(clause)
+    if not shared and clause.group and subject is not None and subject.dep in SUBJECTS[:2]:
+        clause.subject_tokens = subject_tail(tokens, clause.group[0].i, tree)
     clause.pieces = _pieces(clause)
     share_object(clause)
     return clause

@@ -17,7 +17,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
 _ORDINAL = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-hivx]{1,3}\)|[•●▪*–—-])\s+(?=\S)")
 _COLON = re.compile(r"^([A-Za-z][A-Za-z/&, -]{1,45}?)\s*[:.\u2014]\s*(?=[A-Z0-9\"“(])")
 _SPACED = re.compile(
-    r"^([A-Z][A-Za-z]+(?: (?:and )?[A-Z][A-Za-z]+){0,2})\s+(?=[A-Z\"“]|[a-z]{1,2}[A-Z])"
+    r"^([A-Z][A-Za-z]+(?: (?:and )?[A-Z][A-Za-z]+){0,2})\s+(?=[A-Z0-9\"“]|[a-z]{1,2}[A-Z])"
 )
 _LONG_LABEL = re.compile(
     r"^((?:materials?|patients) and methods?|methods? and results?|results? and discussion|"
@@ -25,6 +25,7 @@ _LONG_LABEL = re.compile(
     r"background and (?:aims?|objectives?|purpose))\s*[:.]?\s+(?=[A-Z0-9])",
     re.I,
 )
+_SHOUTED = re.compile(r"^((?:NEW|NOVELTY) (?:&(?:amp;)?|AND) [A-Z]{4,})\s*[:.]?\s+(?=[A-Z0-9])")
 _OWN_LABEL = re.compile(r"^([A-Z][\w/&-]*(?: [\w/&-]+){0,3}):\s+(?=[A-Z])")
 _OPEN, _CLOSE = "([", ")]"
 _HYPHENS = {"\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u2212": "-"}
@@ -72,8 +73,10 @@ class Cleaned:
 def section_label(text: str) -> tuple[str, int]:
     """Label that opens ``text`` and how many characters it takes; ("", 0) without one."""
     roles = table("labels", "roles")
-    taken, found = 0, ""
-    for _ in range(2):
+    text = _TAG.sub(lambda match: " " * len(match.group()), text)  # a label may stand in a tag
+    taken, found = len(text) - len(text.lstrip()), ""
+    start = taken
+    for _ in range(3):
         rest = text[taken:]
         match = _COLON.match(rest)
         name = match.group(1).strip().lower() if match else ""
@@ -81,7 +84,7 @@ def section_label(text: str) -> tuple[str, int]:
         if match and (name in roles or (len(parts) > 1 and all(p in roles for p in parts))):
             found, taken = parts[-1], taken + match.end()
             continue
-        lead = _LONG_LABEL.match(rest)
+        lead = _LONG_LABEL.match(rest) or _SHOUTED.match(rest)
         if lead:
             found, taken = lead.group(1).lower(), taken + lead.end()
             continue
@@ -98,7 +101,9 @@ def section_label(text: str) -> tuple[str, int]:
                 continue
         break
     own = _OWN_LABEL.match(text[taken:])
-    if not taken and own and len(text.split()) > len(own.group(1).split()) + 4:
+    if taken == start:
+        taken = 0
+    if not taken and not start and own and len(text.split()) > len(own.group(1).split()) + 4:
         return own.group(1), own.end()
     return found, taken
 

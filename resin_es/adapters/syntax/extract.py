@@ -27,7 +27,7 @@ from resin_es.model import Claim, EntityFact, Sentence, UnitDraft
 
 MAX_TOKENS = 110
 MAX_UNITS = 5
-FIRM, DOUBTFUL = 0.75, 0.6
+DOUBTFUL = 0.6
 _KEYED = re.compile(r"^([A-Z][\w '/&-]{1,40}):\s+(\S.{0,200})$")
 
 
@@ -77,7 +77,7 @@ def drafts(sentence: Sentence, tree: Tree, memory: Memory) -> list[UnitDraft]:
 
 def _better(found: list[tuple[Claim, list[Tok]]]) -> list[tuple[Claim, list[Tok]]]:
     """Doubtful claims (pronouns, "its …") only where a sentence has no firm one."""
-    firm = any(claim.confidence >= FIRM for claim, _ in found)
+    firm = any(claim.confidence > DOUBTFUL for claim, _ in found)
     return [pair for pair in found if not firm or pair[0].confidence > DOUBTFUL]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from resin_es.adapters.syntax.claims import participle
@@ -9,9 +10,13 @@ from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import load, words
 from resin_es.adapters.syntax.parts import Parts
 from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
+from resin_es.adapters.syntax.qualify import conditional_time
 from resin_es.adapters.syntax.subjects import Entity
+from resin_es.adapters.syntax.tails import with_following
 from resin_es.adapters.syntax.tree import Tok, Tree
 from resin_es.model import CausalEdge, Claim, Modality, Rule
+
+_NAMED = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True)
@@ -90,15 +95,9 @@ def _condition_mark(child: Tok, tree: Tree) -> str:
         return ""
     if any(tok.lemma in words("words", "not_conditions") for tok in below[1:3]):
         return ""
-    if first.lower in ("when", "once", "until") and not _generic_when(child):
+    if first.lower in ("when", "once", "until") and not conditional_time(child):
         return ""
     return f"only {first.lower}" if before == "only" else first.lower
-
-
-def _generic_when(child: Tok) -> bool:
-    """ "when" in the past tells a story; in the present it states a condition."""
-    verbs = [child, *child.kids("aux", "auxpass")]
-    return not any(tok.tag == "VBD" for tok in verbs)
 
 
 def _condition_text(child: Tok, clause: Clause, mark: str) -> str:
@@ -180,8 +179,10 @@ def _reason(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     copula = clause.verb.lemma == "be" and len(target.split()) <= len(subject.text.split()) + 2
     if copula:
         target = subject.text
-    if len(source) < 3 or (len(target.split()) < 3 and not copula):
+    if len(source) < 3 or (len(target.split()) < 2 and not copula):
         return None
+    if clause.passive and clause.verb.lemma in load("causal")["passive_by"]:
+        return None  # "caused by A due to B": B is behind A, not behind the clause
     claim = _edge(parts, subject, source, target, cue, parts.modality)
     return Linked(claim, [*clause.tokens(), *below], True)
 
@@ -199,7 +200,7 @@ def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     allowed = lexicon["effect_verbs_prep"].get(child.lemma, ())
     obj = child.kid("dobj")
     if prep is not None and prep.lower in allowed and prep.kid("pobj", "pcomp") is not None:
-        target = tree.text(trim(prep.subtree()[1:]))
+        target = tree.text(with_following(trim(prep.subtree()[1:]), tree))
     elif obj is not None and child.lemma in lexicon["effect_verbs"]:
         target = tree.text(phrase(obj, tree))
     elif obj is not None and child.lemma in lexicon["change_verbs"] and (
@@ -209,9 +210,10 @@ def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     else:
         return None
     source = _source_state(clause, subject, child)
-    if len(source.split()) < 2 or not target:
+    if len(source.split()) < 2 or not _NAMED.search(target):
         return None
-    cue = tree.text([tok for tok in child.subtree() if tok.i <= child.i])
+    linker = prep.i if prep is not None and prep.lower in allowed else child.i
+    cue = tree.text([tok for tok in child.subtree() if tok.i <= linker])
     claim = _edge(parts, subject, source, target, cue, parts.modality)
     return Linked(claim, [*clause.tokens(), *child.subtree()])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from resin_es.adapters.syntax.claims import lowered
 from resin_es.adapters.syntax.lexicon import words
@@ -64,7 +65,22 @@ def _members(first: Tok) -> list[Tok]:
         members.extend(member.kids("conj"))
         if member.pos not in ("NOUN", "PROPN"):
             return []
-    return sorted(members, key=lambda tok: tok.i)
+    members.sort(key=lambda tok: tok.i)
+    if any(right.i == left.i + 1 for left, right in pairwise(members)):
+        return []  # two neighbours as two members: one name, misread
+    return _without_half_names(members)
+
+
+def _without_half_names(members: list[Tok]) -> list[Tok]:
+    """ "lipid and cholesterol metabolism": "lipid" is half a name, not a member."""
+    if len(members) < 2:
+        return members
+    half, last = members[-2:]
+    linked = any(child.dep == "cc" and child.i == half.i + 1 for child in half.children)
+    bare = half.tag in ("NN", "JJ") and half.kid("compound", "amod", "nmod") is None
+    if linked and bare and last.kid("compound", "nmod") and half.pos == "NOUN":
+        return [*members[:-2], last]
+    return members
 
 
 def _member_tokens(member: Tok, members: list[Tok], tree: Tree) -> list[Tok]:

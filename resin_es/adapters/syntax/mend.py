@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from resin_es.adapters.syntax.conjuncts import attach, mend_conjunct
 from resin_es.adapters.syntax.lexicon import words
+from resin_es.adapters.syntax.reclause import reclause, rejoin
 from resin_es.adapters.syntax.tree import FINITE, Tok
 
 _SUBJECTS = ("nsubj", "nsubjpass")
@@ -15,7 +16,9 @@ _SUBJECTS = ("nsubj", "nsubjpass")
 def mend(tokens: list[Tok]) -> None:
     """Repair one sentence's tokens in place."""
     for tok in [tok for tok in tokens if tok.head is tok]:
-        _verbless(tok, tokens)
+        reclause(tok, tokens)
+        if tok.head is tok:
+            _verbless(tok, tokens)
     for tok in tokens:
         _hour(tok, tokens)
         _tag(tok)
@@ -23,6 +26,7 @@ def mend(tokens: list[Tok]) -> None:
         _split_subject(tok, tokens)
         _loose_modifier(tok, tokens)
         _noun_subject(tok)
+        rejoin(tok)
         mend_conjunct(tok)
 
 

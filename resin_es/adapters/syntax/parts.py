@@ -9,6 +9,7 @@ from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
 from resin_es.adapters.syntax.subjects import Entity
+from resin_es.adapters.syntax.tails import DANGLING, list_tail, opens_bracket, with_quote
 from resin_es.adapters.syntax.tree import Tok, refill, torn
 from resin_es.model import Modality, Polarity
 
@@ -57,6 +58,8 @@ def parts_of(clause: Clause, subject: Entity) -> Parts | None:
     if not predicate or len(text) > MAX_OBJECT:
         return None
     confidence = subject.confidence - (0.1 if len(whole) > 30 else 0.0)
+    if whole and whole[0].tag == "PRP$" and (clause.shared_subject or clause.kind != "main"):
+        confidence -= 0.3  # "…, and assess its performance": whose?
     confidence -= {"relative": 0.15, "contrast": 0.05, "content": 0.0}.get(clause.kind, 0.0)
     return Parts(
         subject, predicate, text, "; ".join(tree.text(part) for part in scope),
@@ -74,6 +77,11 @@ def _whole(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[T
     if further is None:
         return None
     tokens = [*tokens, *further]
+    taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
+    tokens = [*tokens, *list_tail(tokens, clause.tree, taken)]
+    tokens = with_quote(tokens, clause.tree)
+    if tokens[-1].lower in DANGLING or opens_bracket(tokens, clause.tree):
+        return None
     return None if torn(tokens, clause.tree) else tokens
 
 

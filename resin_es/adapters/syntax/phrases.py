@@ -93,7 +93,9 @@ def trim(tokens: list[Tok]) -> list[Tok]:
 
 def without_article(tokens: list[Tok]) -> list[Tok]:
     """A subject's tokens without the leading article, so that one entity has one name."""
-    if len(tokens) > 1 and tokens[0].lower in ("the", "a", "an") and tokens[0].dep == "det":
+    if len(tokens) < 2 or tokens[0].end == tokens[1].start:  # "A-type": no article
+        return tokens
+    if tokens[0].lower in ("the", "a", "an") and tokens[0].dep == "det":
         return tokens[1:]
     return tokens
 

@@ -15,15 +15,21 @@ def modality(clause: Clause) -> Modality:
     """The weakest reading that auxiliaries, chain verbs, adverbs or a reporter give."""
     seen = {clause.modality}
     auxiliaries = table("modality", "auxiliaries")
+    denied = any(tok.lower in ("not", "n't", "cannot") for tok in clause.group)
     chain = table("modality", "chain")
     for tok in clause.group:
         if tok.dep == "aux":
-            seen.add(auxiliaries.get(tok.lower, "asserted"))
+            if tok.lower != "can" or not denied:  # "cannot" denies, it does not allow for
+                seen.add(auxiliaries.get(tok.lower, "asserted"))
         elif tok.dep == "advmod":
             seen.add(table("modality", "adverbs").get(tok.lower, "asserted"))
     for verb in clause.chain[:-1]:
         seen.add(_chained(verb, chain))
     if not clause.chain[:-1] and clause.verb.lemma in ("aim", "plan", "intend", "seek"):
+        seen.add("planned")
+    if clause.subject.lemma in ("aim", "goal", "objective", "purpose") and (
+        clause.chain[0].lemma == "be" and (len(clause.chain) > 1 or clause.chain[0].kid("xcomp"))
+    ):  # fmt: skip
         seen.add("planned")
     for child in clause.chain[0].kids("advmod"):
         seen.add(table("modality", "adverbs").get(child.lower, "asserted"))
@@ -145,12 +151,20 @@ def _reason(prep: Tok) -> bool:
     return any(tok.lower in ("of", "to") and tok.dep == "pcomp" for tok in prep.children)
 
 
+def conditional_time(child: Tok) -> bool:
+    """ "when" in the past tells a story; in the present it states a condition."""
+    verbs = [child, *child.kids("aux", "auxpass")]
+    return not any(tok.tag == "VBD" for tok in verbs)
+
+
 def adverb_limits(clause: Clause) -> list[list[Tok]]:
     """Adverbial clauses of time that limit the claim: "before boarding", "after mating"."""
     found = []
     for child in clause.verb.kids("advcl"):
         mark = child.kid("mark")
-        if mark is not None and mark.lower in ("after", "before", "since", "until"):
+        when = child.kid("advmod")
+        told = when is not None and when.lower in ("when", "where") and not conditional_time(child)
+        if told or (mark is not None and mark.lower in ("after", "before", "since", "until")):
             if child.i > clause.verb.i:
                 found.append(trim(child.subtree()))
     return found

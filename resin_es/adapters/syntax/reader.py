@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from resin_es.adapters.syntax.clean import JOINED, clean
 from resin_es.adapters.syntax.extract import drafts
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.mend import mend
 from resin_es.adapters.syntax.passages import construct
+from resin_es.adapters.syntax.reclause import no_verb
 from resin_es.adapters.syntax.subjects import Memory
-from resin_es.adapters.syntax.tree import Tree, from_doc
+from resin_es.adapters.syntax.tree import Tok, Tree, from_doc
 from resin_es.errors import ModelUnavailable, ReadingError
 from resin_es.model import PassageDraft, ReaderIdentity, UnitDraft
 from resin_es.ports import PassageInput, ReadingWindow, UnitReading
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 MODEL = "syntax/en-core-web-sm-3.8"
 MAX_PARSED_CHARS = 1200
 CACHE_SENTENCES = 4096
+_SMALL_START = re.compile(r"[a-z]{1,3}[A-Z][A-Za-z]+$")
+"""Names that open a sentence in lower case: "eDNA", "mRNA"."""
 
 
 class SyntaxReader:
@@ -38,6 +42,7 @@ class SyntaxReader:
         self._batch_size = batch_size
         self._n_process = n_process
         self._nlp: Language | None = None
+        self._nouns: frozenset[str] = frozenset()
         self._cache: OrderedDict[str, Tree] = OrderedDict()
 
     @property
@@ -98,7 +103,7 @@ class SyntaxReader:
                 n_process=self._n_process,
             )
             pairs = zip(short, docs, strict=True)
-            trees = {id(one): from_doc(doc, one, mend) for one, doc in pairs}
+            trees = {id(one): from_doc(doc, one, self._mend) for one, doc in pairs}
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ReadingError(
                 f"The parser failed on a batch of {len(short)} sentences: {error}",
@@ -106,6 +111,11 @@ class SyntaxReader:
                 hint="Set a smaller batch, or report the document.",
             ) from error
         return [trees.get(id(one)) or Tree(one, []) for one in cleaned]
+
+    def _mend(self, tokens: list[Tok]) -> None:
+        for tok in tokens:
+            no_verb(tok, self._nouns)
+        mend(tokens)
 
     def _load(self) -> Language:
         if self._nlp is None:
@@ -122,15 +132,26 @@ class SyntaxReader:
             for joined in JOINED:
                 for word in (joined, joined.capitalize()):
                     tokenizer.add_special_case(word, [{"ORTH": word}])
+            self._nouns = _only_nouns(nlp)
             self._nlp = nlp
         return self._nlp
+
+
+def _only_nouns(nlp: Language) -> frozenset[str]:
+    """Words of the lemmatizer's index that are nouns and never verbs."""
+    if "lemmatizer" not in nlp.pipe_names:
+        return frozenset()
+    lookups = cast("Any", nlp.get_pipe("lemmatizer")).lookups
+    index = lookups.get_table("lemma_index", {})
+    return frozenset(index.get("noun", ())) - frozenset(index.get("verb", ()))
 
 
 def _as_one_sentence(nlp: Language, text: str) -> Doc:
     """Tokens of ``text`` with the parser kept from cutting it ("Salmonella spp. were …")."""
     doc = nlp.make_doc(text)
     for token in doc[1:]:
-        token.is_sent_start = False
+        small = token.i > 1 and doc[token.i - 1].text == "." and _SMALL_START.match(token.text)
+        token.is_sent_start = bool(small)
     return doc
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from resin_es.adapters.syntax.clauses import Clause
-from resin_es.adapters.syntax.lexicon import table
+from resin_es.adapters.syntax.lexicon import load, table
 from resin_es.adapters.syntax.tree import FINITE, Tok, torn
 
+_TURNING = ("while", "whereas", "yet", "but", "although", "though", "whilst")
 _LINKING = ("CCONJ", "PUNCT", "ADV", "PART", "SCONJ")
 
 
@@ -65,7 +66,30 @@ def _order_flaw(clause: Clause) -> str:
         return "half-a-subject"
     if _gap_holds_noun(clause):
         return "noun-before-verb"
-    return ""
+    if _second_subject(clause):
+        return "second-subject"
+    return "noun-as-verb" if _noun_as_verb(clause) else ""
+
+
+def _second_subject(clause: Clause) -> bool:
+    """ "Most farms …, while 10 % practised …": the verb belongs to what stands before it."""
+    gap = clause.tree.tokens[clause.subject_tokens[-1].i + 1 : clause.group[0].i]
+    return any(tok.lower in _TURNING for tok in gap) and (
+        bool(gap) and gap[-1].pos in ("NOUN", "PROPN", "NUM", "PRON")
+    )
+
+
+def _noun_as_verb(clause: Clause) -> bool:
+    """ "personalized, combination approaches/VBZ to …", "Longitudinal decreases/VBZ in …"."""
+    verb, subject = clause.verb, clause.subject_tokens
+    if len(clause.group) > 1 or verb.tag not in ("VBZ", "VBP"):
+        return False
+    first = clause.pieces[0][0] if clause.pieces else None
+    if first is None or first.dep != "prep":
+        return False
+    if verb.lemma in load("words")["nouns_like_verbs"].get(first.lower, ()):
+        return True
+    return len(subject) == 1 and subject[0].pos == "ADJ"
 
 
 def _joins_clauses(word: Tok, clause: Clause) -> bool:

@@ -1,0 +1,93 @@
+"""What runs on behind a phrase: the last members of a list that the parse hung elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resin_es.adapters.syntax.tree import Tok, Tree
+
+DANGLING = frozenset(
+    "using namely including based via by with of to for in than as the a an from between".split()
+)
+"""Words a field cannot end with: what they lead to was lost."""
+LONGEST_TAIL = 30
+_NAMING = ("NOUN", "PROPN", "NUM", "SYM")
+_LISTED = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ", "PUNCT", "SYM", "DET", "ADP", "ADV"})
+_JOINING = ("and", "or", "&")
+_SENTENCE_END = (".", ";", ":", "(", "[", "—", "–")
+
+
+def list_tail(tokens: Sequence[Tok], tree: Tree, taken: set[int]) -> list[Tok]:
+    """The rest of a list behind ``tokens``: ", B, and C", or "in A and 9 in B"; else nothing.
+
+    Only plain nominal words up to the end of the clause count, with an "and" among them.
+    """
+    last = tokens[-1]
+    if last.pos not in _NAMING and last.pos != "PUNCT":
+        return []
+    tail: list[Tok] = []
+    for tok in tree.tokens[last.i + 1 : last.i + 1 + LONGEST_TAIL]:
+        if tok.text in _SENTENCE_END or tok.tag == "WRB":
+            return _closed(tail)
+        if tok.i in taken or not _listed(tok):
+            return []
+        tail.append(tok)
+    return _closed(tail) if last.i + 1 + len(tail) == len(tree.tokens) else []
+
+
+def with_quote(tokens: list[Tok], tree: Tree) -> list[Tok]:
+    """``tokens`` with the opening quotation mark that their first closing one answers."""
+    first = tokens[0].i
+    before = tree.tokens[first - 1] if first else None
+    if before is None or before.text not in ("“", "‘"):
+        return tokens
+    closing = {"“": "”", "‘": "’"}[before.text]
+    return [before, *tokens] if any(tok.text == closing for tok in tokens) else tokens
+
+
+def _listed(tok: Tok) -> bool:
+    if tok.pos in _LISTED and tok.tag != "WDT":
+        return tok.lower not in ("but", "yet", "so", "respectively", "with", "by")
+    return tok.tag == "HYPH" or (tok.pos == "VERB" and tok.dep in ("amod", "compound"))
+
+
+def _closed(tail: list[Tok]) -> list[Tok]:
+    """A tail that begins as a list goes on and names something at its end."""
+    while tail and tail[-1].text in ",":
+        tail = tail[:-1]
+    if len(tail) < 2 or not (tail[0].pos == "PUNCT" or tail[0].lower in _JOINING):
+        return []
+    joined = any(tok.lower in _JOINING for tok in tail[:-1])
+    names = tail[-1].pos in _NAMING or tail[-1].pos == "PUNCT"
+    opener = next((tok for tok in tail if tok.pos not in ("PUNCT", "CCONJ")), tail[0])
+    listed = opener.pos not in ("ADP", "ADV") and opener.tag != "PRP"
+    return tail if joined and names and listed else []
+
+
+def subject_tail(tokens: list[Tok], before: int, tree: Tree) -> list[Tok]:
+    """``tokens`` with a list's last members that stand between them and token ``before``."""
+    gap = tree.tokens[tokens[-1].i + 1 : before]
+    if not gap or len(gap) > LONGEST_TAIL or not all(_listed(tok) for tok in gap):
+        return tokens
+    opens = gap[0].text == "," or gap[0].lower in _JOINING
+    joined = any(tok.lower in _JOINING for tok in gap[:-1])
+    names = gap[-1].pos in _NAMING
+    return [*tokens, *gap] if opens and joined and names else tokens
+
+
+def opens_bracket(tokens: Sequence[Tok], tree: Tree) -> bool:
+    """Whether a bracket that was not taken for an aside follows: "X (Y)-free controls"."""
+    after = tree.tokens[tokens[-1].i + 1 : tokens[-1].i + 2]
+    return bool(after) and after[0].text in ("(", "[")
+
+
+def with_following(tokens: list[Tok], tree: Tree) -> list[Tok]:
+    """``tokens`` with the nouns right behind them: "1,505 | clean reads"."""
+    if not tokens:
+        return tokens
+    result = list(tokens)
+    for tok in tree.tokens[tokens[-1].i + 1 :]:
+        if tok.pos not in ("NOUN", "PROPN", "ADJ"):
+            break
+        result.append(tok)
+    return result
