@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +18,19 @@ READS = ("search", "retrieve", "ask")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _something_stands(cli: CommandLine, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _nothing_half_written(
+    cli: CommandLine, shelf: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """One document stands; whatever this file's tests had refused leaves no record beside it."""
     path = tmp_path_factory.mktemp("corpus") / "a.jsonl"
     path.write_text(
         '{"id": "line-7", "title": "Line 7", "text": "Line 7 is a tram. Its fare is 3 crowns.", '
         '"metadata": {"colour": "red"}}\n'
     )
     cli.run("index", path, "--public")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_half_written(shelf: Any) -> Any:
-    """Whatever a test of this file had refused has left no record behind."""
-    before = shelf.sizes()
+    before = shelf.all("documents"), shelf.sizes()
     yield
-    assert shelf.sizes() == before
+    assert (shelf.all("documents"), shelf.sizes()) == before
 
 
 def refusal(outcome: Outcome) -> str:
