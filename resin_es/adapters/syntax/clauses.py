@@ -78,11 +78,20 @@ def build(verb: Tok, tree: Tree, kind: str, modality: str, parent: Clause | None
     clause = Clause(tree, kind, head, tokens, chain, [], modality=modality)
     clause.borrowed, clause.shared_subject = borrowed, shared
     clause.group = _group(clause)
+    while not shared and len(clause.group) > 1 and _ends_subject(clause):
+        tokens = [*tokens, clause.group.pop(0)]
+        clause.subject_tokens = tokens
     if not shared and clause.group and subject is not None and subject.dep in SUBJECTS[:2]:
         clause.subject_tokens = subject_tail(tokens, clause.group[0].i, tree)
     clause.pieces = _pieces(clause)
     share_object(clause)
     return clause
+
+
+def _ends_subject(clause: Clause) -> bool:
+    """ "dimethyl | sulfoxide acted": a noun that was taken for an adverb of the verb."""
+    first = clause.group[0]
+    return first.pos in ("NOUN", "PROPN") and first.i == clause.subject_tokens[-1].i + 1
 
 
 def _chain(verb: Tok) -> list[Tok]:

@@ -26,6 +26,7 @@ _LONG_LABEL = re.compile(
     re.I,
 )
 _SHOUTED = re.compile(r"^((?:NEW|NOVELTY) (?:&(?:amp;)?|AND) [A-Z]{4,})\s*[:.]?\s+(?=[A-Z0-9])")
+_STARRED = re.compile(r"^(\s*(?:Abstract|ABSTRACT))\*")
 _OWN_LABEL = re.compile(r"^([A-Z][\w/&-]*(?: [\w/&-]+){0,3}):\s+(?=[A-Z])")
 _OPEN, _CLOSE = "([", ")]"
 _HYPHENS = {"\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u2212": "-"}
@@ -74,6 +75,7 @@ def section_label(text: str) -> tuple[str, int]:
     """Label that opens ``text`` and how many characters it takes; ("", 0) without one."""
     roles = table("labels", "roles")
     text = _TAG.sub(lambda match: " " * len(match.group()), text)  # a label may stand in a tag
+    text = _STARRED.sub(r"\1 ", text)
     taken, found = len(text) - len(text.lstrip()), ""
     start = taken
     for _ in range(3):

@@ -24,6 +24,12 @@ def attach(tok: Tok, head: Tok, dep: str) -> None:
     head.children.sort(key=lambda child: child.i)
 
 
+def attach_root(root: Tok, head: Tok, dep: str) -> None:
+    """Hang a former root under ``head``."""
+    root.head = root
+    attach(root, head, dep)
+
+
 def mend_conjunct(tok: Tok) -> None:
     """Repair one coordinated verb in place."""
     if tok.dep != "conj" or not tok.head.is_verb:

@@ -21,7 +21,7 @@ from resin_es.adapters.syntax.subjects import (
     remember,
     resolve,
 )
-from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.adapters.syntax.tree import FINITE, Tok, Tree
 from resin_es.adapters.syntax.walk import clauses, reported_modality
 from resin_es.model import Claim, EntityFact, Sentence, UnitDraft
 
@@ -85,6 +85,9 @@ def keyed(text: str, tree: Tree) -> list[tuple[Claim, list[Tok]]]:
     """ "Opening hours: Monday to Friday, 8 am to 6 pm": a property written as key and value."""
     match = _KEYED.match(text)
     if match is None or match.group(1).lower() in table("labels", "roles"):
+        return []
+    key = match.end(1)
+    if any(tok.tag in FINITE and tok.end <= key for tok in tree.tokens):
         return []
     value = match.group(2).rstrip(" .;")
     if not value or len(value) > 160:

@@ -202,11 +202,12 @@ def _result(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     if prep is not None and prep.lower in allowed and prep.kid("pobj", "pcomp") is not None:
         target = tree.text(with_following(trim(prep.subtree()[1:]), tree))
     elif obj is not None and child.lemma in lexicon["effect_verbs"]:
-        target = tree.text(phrase(obj, tree))
+        target = tree.text(with_following(phrase(obj, tree), tree, child.subtree()))
     elif obj is not None and child.lemma in lexicon["change_verbs"] and (
         adverb or tree.tokens[child.subtree()[0].i - 1].text == ","
     ):  # fmt: skip
-        target = f"{participle(child)} {tree.text(phrase(obj, tree))}"
+        changed = with_following(phrase(obj, tree), tree, child.subtree())
+        target = f"{participle(child)} {tree.text(changed)}"
     else:
         return None
     source = _source_state(clause, subject, child)

@@ -5,7 +5,7 @@ Each is local and needs positive evidence; what stays doubtful is dropped later.
 
 from __future__ import annotations
 
-from resin_es.adapters.syntax.conjuncts import attach, mend_conjunct
+from resin_es.adapters.syntax.conjuncts import attach, attach_root, mend_conjunct
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.reclause import reclause, rejoin
 from resin_es.adapters.syntax.tree import FINITE, Tok
@@ -120,12 +120,6 @@ def _series(root: Tok) -> None:
     root.children.remove(first)
     first.head, first.dep = first, "ROOT"
     attach_root(root, first, "conj")
-
-
-def attach_root(root: Tok, head: Tok, dep: str) -> None:
-    """Hang a former root under ``head``."""
-    root.head = root
-    attach(root, head, dep)
 
 
 def _nominal_root(root: Tok, tokens: list[Tok]) -> None:

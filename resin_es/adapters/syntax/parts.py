@@ -9,7 +9,14 @@ from resin_es.adapters.syntax.clauses import Clause
 from resin_es.adapters.syntax.lexicon import words
 from resin_es.adapters.syntax.phrases import has_subject, phrase, trim
 from resin_es.adapters.syntax.subjects import Entity
-from resin_es.adapters.syntax.tails import DANGLING, list_tail, opens_bracket, with_quote
+from resin_es.adapters.syntax.tails import (
+    DANGLING,
+    completed,
+    list_tail,
+    opens_bracket,
+    verb_in_hole,
+    with_quote,
+)
 from resin_es.adapters.syntax.tree import Tok, refill, torn
 from resin_es.model import Modality, Polarity
 
@@ -73,6 +80,8 @@ def _whole(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[T
     if not tokens:
         return []
     tokens = refill(tokens, clause.tree)
+    if tokens[0].lower == "that" and verb_in_hole(tokens, clause.tree):
+        return None
     further = _continuation(clause, tokens, limits)
     if further is None:
         return None
@@ -80,7 +89,8 @@ def _whole(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[T
     taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
     tokens = [*tokens, *list_tail(tokens, clause.tree, taken)]
     tokens = with_quote(tokens, clause.tree)
-    if tokens[-1].lower in DANGLING or opens_bracket(tokens, clause.tree):
+    tokens = completed(tokens, clause.tree, taken)
+    if tokens[-1].text in DANGLING or opens_bracket(tokens, clause.tree):
         return None
     return None if torn(tokens, clause.tree) else tokens
 

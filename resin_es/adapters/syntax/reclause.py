@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resin_es.adapters.syntax.conjuncts import attach
+from resin_es.adapters.syntax.conjuncts import attach, attach_root
 from resin_es.adapters.syntax.tree import FINITE, Tok
 
 _SUBJECTS = ("nsubj", "nsubjpass")
@@ -10,7 +10,9 @@ _TURNING = ("while", "whereas", "yet", "but", "although", "though")
 
 
 def no_verb(tok: Tok, nouns: frozenset[str]) -> None:
-    """ "X alkaloids/VBZ Y": a present-tense form of a word that is only ever a noun."""
+    """ "X alkaloids/VBZ Y": a present-tense form of a word that is only ever a noun; "Nrf2"."""
+    if tok.pos == "VERB" and tok.text[-1:].isdigit():
+        tok.pos, tok.tag = "PROPN", "NNP"
     if tok.pos == "VERB" and tok.tag in ("VBZ", "VBP") and tok.lemma in nouns:
         tok.pos, tok.tag = "NOUN", "NNS" if tok.lower.endswith("s") else "NN"
 
@@ -18,11 +20,30 @@ def no_verb(tok: Tok, nouns: frozenset[str]) -> None:
 def reclause(root: Tok, tokens: list[Tok]) -> None:
     """Repair a main clause whose subject holds the real main verb, or the other way round."""
     if not root.is_verb:
+        _listed_subject(root, tokens)
         return
     _fronted(root, tokens)
     _two_clauses(root, tokens)
     _reduced(root, tokens)
     _noun_root(root)
+
+
+def _listed_subject(root: Tok, tokens: list[Tok]) -> None:
+    """ "Sales/ROOT of A, B, and C/nsubj rose/conj": C is the list's last member."""
+    if root.pos not in ("NOUN", "PROPN") or root.kid(*_SUBJECTS) is not None:
+        return
+    for verb in root.kids("conj"):
+        last = verb.kid(*_SUBJECTS)
+        if not verb.is_verb or last is None or last.i < 2 or last.i > verb.i:
+            continue
+        begin = last.subtree()[0].i
+        linker = tokens[begin - 1] if begin else last
+        if linker.tag == "CC" and linker.head is root and tokens[begin - 2].text == ",":
+            dep = last.dep
+            _become_root(verb)
+            attach_root(root, verb, dep)
+            attach(last, root, "conj")
+            return
 
 
 def _fronted(root: Tok, tokens: list[Tok]) -> None:
@@ -88,6 +109,8 @@ def _reduced(root: Tok, tokens: list[Tok]) -> None:
     subject = root.kid(*_SUBJECTS)
     if root.tag not in ("VBD", "VBN") or subject is None or root.kid("aux", "auxpass", "dobj"):
         return
+    if any(child.tag == "WRB" for child in root.children):
+        return  # "how they came here is unknown"
     for verb in root.kids("ccomp", "conj", "dep", "advcl"):
         helpers = verb.kids("aux", "auxpass")
         finite = verb.tag in ("VBZ", "VBP", "VBD") or any(tok.tag in FINITE for tok in helpers)
@@ -116,9 +139,32 @@ def _noun_root(root: Tok) -> None:
         root.pos, root.tag, subject.dep = "NOUN", "NNS", "amod"
 
 
+def _past_after_infinitive(conjunct: Tok) -> bool:
+    """ "employed A to screen B and designed/VBD C": the past goes on with "employed"."""
+    verb = conjunct.head
+    goal = conjunct.kid("dobj")
+    if conjunct.dep != "conj" or verb.tag not in ("VB", "VBG") or goal is None:
+        return False
+    bare = conjunct.kid("aux", "auxpass", *_SUBJECTS) is None
+    if conjunct.tag not in ("VBD", "VBN") or goal.i < conjunct.i or not bare:
+        return False
+    above = verb
+    while above.head is not above:
+        above = above.head
+        if above.is_verb and above.tag == "VBD" and above.dep != "relcl":
+            attach(conjunct, above, "conj")
+            conjunct.tag, conjunct.pos = "VBD", "VERB"
+            for linker in [c for c in verb.kids("cc") if c.i < conjunct.i]:
+                attach(linker, above, "cc")
+            return True
+    return False
+
+
 def rejoin(conjunct: Tok) -> None:
     """ "provide a way of reading X and inform/VB Y": a bare verb goes on with the finite one."""
     gerund = conjunct.head
+    if _past_after_infinitive(conjunct):
+        return
     if conjunct.dep != "conj" or gerund.tag != "VBG" or conjunct.tag not in ("VB", "VBP"):
         return
     if conjunct.kid("aux", "auxpass", *_SUBJECTS) is not None:

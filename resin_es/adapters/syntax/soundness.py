@@ -7,6 +7,7 @@ from resin_es.adapters.syntax.lexicon import load, table
 from resin_es.adapters.syntax.tree import FINITE, Tok, torn
 
 _TURNING = ("while", "whereas", "yet", "but", "although", "though", "whilst")
+_REDUCED = ("follow", "accompany", "support", "base", "compare", "lead", "associate", "couple")
 _LINKING = ("CCONJ", "PUNCT", "ADV", "PART", "SCONJ")
 
 
@@ -74,9 +75,8 @@ def _order_flaw(clause: Clause) -> str:
 def _second_subject(clause: Clause) -> bool:
     """ "Most farms …, while 10 % practised …": the verb belongs to what stands before it."""
     gap = clause.tree.tokens[clause.subject_tokens[-1].i + 1 : clause.group[0].i]
-    return any(tok.lower in _TURNING for tok in gap) and (
-        bool(gap) and gap[-1].pos in ("NOUN", "PROPN", "NUM", "PRON")
-    )
+    turns = any(tok.lower in _TURNING or (tok.lower == "that" and tok.tag == "IN") for tok in gap)
+    return turns and (bool(gap) and gap[-1].pos in ("NOUN", "PROPN", "NUM", "PRON"))
 
 
 def _noun_as_verb(clause: Clause) -> bool:
@@ -136,6 +136,8 @@ def _shared_flaw(clause: Clause) -> str:
     before = clause.tree.tokens[first - 1] if first else None
     if before is None or before.pos not in _LINKING:
         return "noun-before-verb"
+    if before.pos == "PUNCT" and own[0].tag == "VBN" and own[0].lemma in _REDUCED:
+        return "reduced"  # "was confirmed by A, followed by B"
     return "stray-verb" if _stray_verb(clause) else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resin_es.adapters.syntax.tree import Tok, Tree
+from resin_es.adapters.syntax.tree import FINITE, Tok, Tree
 
 DANGLING = frozenset(
     "using namely including based via by with of to for in than as the a an from between".split()
@@ -30,7 +30,8 @@ def list_tail(tokens: Sequence[Tok], tree: Tree, taken: set[int]) -> list[Tok]:
         if tok.text in _SENTENCE_END or tok.tag == "WRB":
             return _closed(tail)
         if tok.i in taken or not _listed(tok):
-            return []
+            goes_on = len(tail) > 1 and tail[-1].lower in _JOINING  # "A, and B, and | is C"
+            return _closed(tail[:-1]) if goes_on else []
         tail.append(tok)
     return _closed(tail) if last.i + 1 + len(tail) == len(tree.tokens) else []
 
@@ -48,7 +49,9 @@ def with_quote(tokens: list[Tok], tree: Tree) -> list[Tok]:
 def _listed(tok: Tok) -> bool:
     if tok.pos in _LISTED and tok.tag != "WDT":
         return tok.lower not in ("but", "yet", "so", "respectively", "with", "by")
-    return tok.tag == "HYPH" or (tok.pos == "VERB" and tok.dep in ("amod", "compound"))
+    return tok.tag in ("HYPH", "TO", "VB") or (
+        tok.pos == "VERB" and tok.dep in ("amod", "compound")
+    )
 
 
 def _closed(tail: list[Tok]) -> list[Tok]:
@@ -61,7 +64,25 @@ def _closed(tail: list[Tok]) -> list[Tok]:
     names = tail[-1].pos in _NAMING or tail[-1].pos == "PUNCT"
     opener = next((tok for tok in tail if tok.pos not in ("PUNCT", "CCONJ")), tail[0])
     listed = opener.pos not in ("ADP", "ADV") and opener.tag != "PRP"
+    if tail[0].pos == "CCONJ" and opener.pos == "VERB":
+        listed = False  # "lowered A and increased B" may be two clauses
     return tail if joined and names and listed else []
+
+
+def completed(tokens: list[Tok], tree: Tree, taken: set[int]) -> list[Tok]:
+    """``tokens`` with what a dangling last word leads to: "up to 74 % by | isolate 4"."""
+    if tokens[-1].text not in DANGLING:
+        return tokens
+    further: list[Tok] = []
+    for tok in tree.tokens[tokens[-1].i + 1 :]:
+        stops = tok.pos in ("PUNCT", "CCONJ", "SCONJ", "PRON") and tok.tag != "HYPH"
+        if stops or tok.i in taken:
+            break
+        if tok.tag in FINITE:
+            return tokens
+        further.append(tok)
+    ends = bool(further) and further[-1].pos in _NAMING
+    return [*tokens, *further] if ends else tokens
 
 
 def subject_tail(tokens: list[Tok], before: int, tree: Tree) -> list[Tok]:
@@ -81,13 +102,22 @@ def opens_bracket(tokens: Sequence[Tok], tree: Tree) -> bool:
     return bool(after) and after[0].text in ("(", "[")
 
 
-def with_following(tokens: list[Tok], tree: Tree) -> list[Tok]:
-    """``tokens`` with the nouns right behind them: "1,505 | clean reads"."""
+def verb_in_hole(tokens: Sequence[Tok], tree: Tree) -> bool:
+    """Whether words left out of a that-clause hold a verb: two clauses read as one."""
+    inside = {tok.i for tok in tokens}
+    return any(tok.is_verb and tok.i not in inside
+               for tok in tree.tokens[tokens[0].i : tokens[-1].i])  # fmt: skip
+
+
+def with_following(tokens: list[Tok], tree: Tree, below: Sequence[Tok] = ()) -> list[Tok]:
+    """``tokens`` with the nouns right behind them ("1,505 | clean reads"), or with the words
+    that hang ``below`` the same verb ("levels comparable | to baseline")."""
     if not tokens:
         return tokens
     result = list(tokens)
     for tok in tree.tokens[tokens[-1].i + 1 :]:
-        if tok.pos not in ("NOUN", "PROPN", "ADJ"):
+        plain = tok in below and (tok.tag == "HYPH" or tok.pos not in ("PUNCT", "CCONJ"))
+        if tok.pos not in ("NOUN", "PROPN", "ADJ") and not plain:
             break
         result.append(tok)
     return result

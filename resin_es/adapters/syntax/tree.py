@@ -145,7 +145,19 @@ def torn(tokens: Sequence[Tok], tree: Tree) -> bool:
 
 _PLAIN = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "CCONJ", "PUNCT", "SYM"})
 _LONGEST_GAP = 8
+_LONGEST_LIST = 30
 _SHORT_GAP = 3
+
+
+def _plain(tok: Tok) -> bool:
+    return tok.pos in _PLAIN or tok.lower in ("of", "to") or tok.tag == "HYPH"
+
+
+def _list_inside(gap: Sequence[Tok]) -> bool:
+    """Whether a gap is ", B, C, and D," and no aside like ", a kinase,"."""
+    if len(gap) < 4 or gap[0].text != "," or gap[1].tag in ("DT", "IN"):
+        return False
+    return gap[-1].text == "," and any(one.lower in ("and", "or") for one in gap[1:-2])
 
 
 def refill(tokens: Sequence[Tok], tree: Tree) -> list[Tok]:
@@ -157,9 +169,11 @@ def refill(tokens: Sequence[Tok], tree: Tree) -> list[Tok]:
     result: list[Tok] = []
     for tok in ordered:
         gap = tree.tokens[result[-1].i + 1 : tok.i] if result else []
-        if gap and len(gap) <= _LONGEST_GAP and all(one.pos in _PLAIN for one in gap):
+        longest = _LONGEST_LIST if _list_inside(gap) else _LONGEST_GAP
+        if gap and len(gap) <= longest and all(_plain(one) for one in gap):
             following = tree.tokens[tok.i : tok.i + 2]
             listed = any(one.tag == "CC" for one in (*following, gap[-1]))
+            listed = listed or _list_inside(gap)
             if all(one.pos == "PUNCT" for one in gap) or gap[0].pos != "PUNCT" or listed:
                 result.extend(gap)
         elif 0 < len(gap) <= _SHORT_GAP and gap[0].tag == "CC":

@@ -84,9 +84,10 @@ def _antecedent(noun: Tok, verb: Tok) -> bool:
     """Whether a relative clause on ``noun`` is likely to be about it and not the clause."""
     if noun.pos not in ("NOUN", "PROPN"):
         return False
+    placed = noun.dep == "pobj" and noun.head.lower in ("in", "at", "from", "during", "under")
     return (
         noun.head is verb
-        or noun.tag in ("NNP", "NNPS")
+        or (noun.tag in ("NNP", "NNPS") and not placed)
         or noun.kid("appos") is not None
         or (any(child.lower in ("a", "an") for child in noun.kids("det")))
     )
