@@ -10,7 +10,7 @@ from typing import Any
 
 from resin_es.errors import InputError, PlanError
 from resin_es.model import Plan
-from resin_es.query.planner import parse_plan
+from resin_es.query.planner import parse_plans
 
 
 @dataclass(frozen=True)
@@ -25,49 +25,30 @@ class Asked:
 def questions_of(
     question: str | None, questions: Path | None, plan_file: Path | None
 ) -> list[Asked]:
-    """Raises InputError or PlanError naming file and line, before anything is asked."""
+    """Raises InputError or PlanError naming file and line, before anything is asked. With
+    ready-made plans, every question needs one."""
     if (question is None) == (questions is None):
         raise InputError("Give either one question or --questions FILE.jsonl.")
-    if questions is None:
-        assert question is not None
-        plan = read_plan(plan_file, question) if plan_file else None
-        return [Asked(id="", question=question, plan=plan)]
-    plans = _plans(plan_file) if plan_file else {}
-    asked = []
+    pairs = [("", question)] if question is not None else _pairs(questions or Path())
+    if plan_file is None:
+        return [Asked(id=name, question=text) for name, text in pairs]
+    try:
+        book = parse_plans(_read(plan_file), dict(pairs))
+        return [Asked(id=name, question=text, plan=book.get(text, name)) for name, text in pairs]
+    except PlanError as error:
+        raise PlanError(f"{plan_file}: {error.message}", hint=error.hint) from error
+
+
+def _pairs(questions: Path) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
     for where, record in _jsonl(questions):
         text, name = record.get("question"), record.get("id")
         if not isinstance(text, str) or not isinstance(name, str | int):
             raise InputError(f"{where}: not an object with `id` and `question`.")
-        asked.append(Asked(id=str(name), question=text, plan=plans.get(str(name))))
-    if not asked:
+        pairs.append((str(name), text))
+    if not pairs:
         raise InputError(f"{questions} holds no question.")
-    return asked
-
-
-def read_plan(path: Path, question: str) -> Plan:
-    """One plan from a JSON file; its ``question`` may be left out. Raises PlanError."""
-    content = _read(path)
-    try:
-        value = json.loads(content)
-    except ValueError as error:
-        raise PlanError(f"{path} is not JSON: {error}.") from error
-    if isinstance(value, dict):
-        value = {"question": question, **value}
-    return parse_plan(value)
-
-
-def _plans(path: Path) -> dict[str, Plan]:
-    """Plans by question id: one JSON line each, ``{"id": …, "plan": {…}}``."""
-    plans = {}
-    for where, record in _jsonl(path):
-        name, plan = record.get("id"), record.get("plan")
-        if not isinstance(name, str | int) or not isinstance(plan, dict):
-            raise PlanError(f"{where}: not an object with `id` and `plan`.")
-        try:
-            plans[str(name)] = parse_plan(plan)
-        except PlanError as error:
-            raise PlanError(f"{where}: {error.message}", hint=error.hint) from error
-    return plans
+    return pairs
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

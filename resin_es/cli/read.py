@@ -117,17 +117,17 @@ def ask(
     json_output: Json = False,
 ) -> None:
     """Answer a question with numbered citations, then show the evidence by hop."""
-    from resin_es.cli.inputs import read_plan
+    from resin_es.cli.inputs import questions_of
     from resin_es.cli.render import answer_to_json, print_answer
     from resin_es.cli.render_trace import print_shown_trace
 
-    plan = read_plan(plan_file, question) if plan_file else None
+    [one] = questions_of(question, None, plan_file)
     with progress() as bar:
         resin = _resin(bar, group)
         asked = resin.ask_traced(
             question,
             groups=group,
-            plan=plan,
+            plan=one.plan,
             k=k,
             budget=budget,
             **_narrow(source, kind, entity, filters),

@@ -14,9 +14,7 @@ def sliced(
     asked = dataset.questions[:questions]
     if documents is None:
         return dataset.model_copy(update={"questions": asked})
-    needed = {
-        place.document_id for one in asked for gold in one.gold for place in gold.places[:1]
-    }
+    needed = {place.document_id for one in asked for gold in one.gold for place in gold.places[:1]}
     order = sorted(dataset.documents, key=lambda document: document.id not in needed)
     kept = {document.id for document in order[: max(documents, len(needed))]}
     return EvalDataset(

@@ -207,6 +207,19 @@ def _common(principal: Principal, filters: Filters) -> list[Clause]:
     return clauses
 
 
+def entity_names(entities: Iterable[str]) -> list[str]:
+    """Every entity with and without its article: readers differ in whether they keep it."""
+    names: dict[str, None] = {}
+    for entity in entities:
+        first, _, rest = entity.partition(" ")
+        bare = rest.strip() if rest.strip() and first.casefold() in _ARTICLES else entity
+        names.update(dict.fromkeys((entity, bare, *(f"{word} {bare}" for word in _ARTICLES))))
+    return list(names)
+
+
+_ARTICLES = ("the", "a", "an")
+
+
 def address_filter(principal: Principal, filters: Filters | None = None) -> list[Clause]:
     """Filter clauses for units and sentences, access first. Frozen inputs, a new list each call.
 
@@ -217,7 +230,8 @@ def address_filter(principal: Principal, filters: Filters | None = None) -> list
     clauses = _common(principal, filters)
     clauses += _terms("kind", filters.kinds)
     if filters.entities:
-        should = [{"terms": {field: list(filters.entities)}} for field in ENTITY_FIELDS]
+        named = entity_names(filters.entities)
+        should = [{"terms": {field: named}} for field in ENTITY_FIELDS]
         clauses.append({"bool": {"should": should, "minimum_should_match": 1}})
     clauses += _terms("entity_type", filters.entity_types)
     clauses += _terms("predicate", filters.predicates)

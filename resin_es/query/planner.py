@@ -140,16 +140,21 @@ class PlanBook:
         raise PlanError(f"no plan for question {question_id or question[:80]!r}.")
 
 
-def parse_plans(text: str) -> PlanBook:
+def parse_plans(text: str, asked: Mapping[str, str] | None = None) -> PlanBook:
     """Plans of ``--plan FILE``: one plan, a list of plans, or one JSON object a line, each a
-    plan or ``{"id": …, "plan": {…}}``. Raises PlanError."""
+    plan or ``{"id": …, "plan": {…}}``. ``asked`` maps ids to questions: a plan may leave its
+    question out where its id, or there being only one, tells it. Raises PlanError."""
+    known = dict(asked or {})
+    only = next(iter(known.values())) if len(known) == 1 else None
     items = _items(text)
     plans: dict[str, Plan] = {}
     last: Plan | None = None
     for number, item in enumerate(items, start=1):
         try:
             wrapped = isinstance(item, Mapping) and "plan" in item
-            question = item.get("question") if wrapped else None
+            question = only
+            if wrapped:
+                question = item.get("question") or known.get(str(item.get("id")), only)
             last = parse_plan(item["plan"] if wrapped else item, question=question)
         except PlanError as error:
             where = f"plan {number}: " if len(items) > 1 else ""

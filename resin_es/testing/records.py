@@ -122,6 +122,4 @@ def sample(
             "committed_at": datetime(2024, 5, 1, tzinfo=timezone.utc),
         }
     )
-    return Sample(
-        entry=full, sentences=sentences, passage=passage, unit=unit, direction=direction
-    )
+    return Sample(entry=full, sentences=sentences, passage=passage, unit=unit, direction=direction)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
 
-_CREDENTIALS = re.compile(r"//[^/@\s]*@")
+_CREDENTIALS = re.compile(r"//(?:(?!,https?://)\S)*@")
 
 
 class ConnectionOptions(Frozen):

@@ -85,7 +85,7 @@ def translate(error: Exception, doing: str, client: Elasticsearch | None = None)
     if isinstance(error, ConnectionTimeout):
         return StoreTimeout(
             f"Elasticsearch{at} did not answer in time while {doing}.",
-            hint="Raise RESIN_ES_TIMEOUT, or look at the cluster's load.",
+            hint="Raise RESIN_ES_REQUEST_TIMEOUT, or look at the cluster's load.",
         )
     if isinstance(error, SSLError):
         return StoreUnavailable(

@@ -17,6 +17,7 @@ from resin_es.index.filters import (
     address_filter,
     check_metadata,
     document_filter,
+    entity_names,
     make_filters,
 )
 from resin_es.model import Principal
@@ -25,6 +26,7 @@ NOBODY = Principal()
 RED = Principal(groups=frozenset({"red", "blue"}))
 ADMIN = Principal(admin=True)
 PUBLIC = {"terms": {"access": ["*"]}}
+LINE_7 = ["Line 7", "the Line 7", "a Line 7", "an Line 7"]
 ALIVE = {"bool": {"must_not": [{"term": {"status": "deleted"}}]}}
 
 
@@ -67,9 +69,9 @@ def test_all_clauses() -> None:
         {
             "bool": {
                 "should": [
-                    {"terms": {"subject": ["Line 7"]}},
-                    {"terms": {"aliases": ["Line 7"]}},
-                    {"terms": {"object": ["Line 7"]}},
+                    {"terms": {"subject": LINE_7}},
+                    {"terms": {"aliases": LINE_7}},
+                    {"terms": {"object": LINE_7}},
                 ],
                 "minimum_should_match": 1,
             }
@@ -89,6 +91,12 @@ def test_all_clauses() -> None:
         {"terms": {"metadata.deep.er": ["1"]}},
         ALIVE,
     ]
+
+
+def test_an_entity_is_found_with_and_without_its_article() -> None:
+    bare = set(entity_names(["mill"]))
+    assert set(entity_names(["The mill"])) >= bare == {"mill", "the mill", "a mill", "an mill"}
+    assert entity_names(["The"])[0] == "The"
 
 
 def test_options_become_filters() -> None:
