@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from resin_es.bootstrap.services import Services
+from resin_es.bootstrap.stages import query_settings
 from resin_es.evaluation.baselines import sentence_baselines
 from resin_es.evaluation.datasets import EvalDataset, Span, load_holisqa
 from resin_es.evaluation.run import BUDGETS, EvalResult, evaluate
 from resin_es.evaluation.slices import sliced
 from resin_es.index.filters import Filters
 from resin_es.model import EVERYONE, Document, Principal
-from resin_es.ports import Progress
+from resin_es.ports import Progress, UnitStore
 from resin_es.query.engine import QueryEngine
 from resin_es.settings import load_settings
 
@@ -20,16 +23,56 @@ EVAL_GROUP = Principal()
 """Evaluation documents are public: whoever asks may read them."""
 
 
+class LastSearch:
+    """A store that remembers the answers to its last question's searches and fetches, so that
+    asking it at several budgets costs one search. Everything else is the store's own."""
+
+    def __init__(self, store: UnitStore) -> None:
+        self._store = store
+        self._answers: dict[str, Any] = {}
+
+    def forget(self) -> None:
+        """A new question begins."""
+        self._answers.clear()
+
+    def search(self, addresses: Any, documents: Any) -> Any:
+        key = json.dumps(["search", addresses, documents])
+        return self._remembered(key, lambda: self._store.search(addresses, documents))
+
+    def fetch(self, passage_ids: Any, keys: Any) -> Any:
+        key = json.dumps(["fetch", passage_ids, keys])
+        return self._remembered(key, lambda: self._store.fetch(passage_ids, keys))
+
+    def _remembered(self, key: str, answer: Callable[[], Any]) -> Any:
+        if key not in self._answers:
+            self._answers[key] = answer()
+        return self._answers[key]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
 class ResinSystem:
     """RESIN as a row of an evaluation."""
 
-    def __init__(self, name: str, engine: QueryEngine, sources: Sequence[str]) -> None:
+    def __init__(self, name: str, services: Services, sources: Sequence[str]) -> None:
         self.name = name
-        self._engine = engine
+        self._store = LastSearch(services.store)
+        self._engine = QueryEngine(
+            cast(UnitStore, self._store),
+            services.embedder,
+            services.planner,
+            services.composer,
+            query_settings(services.settings),
+        )
         self._filters = Filters(sources=tuple(sources))
+        self._asked = ""
 
     def evidence(self, question: str, budget: int) -> list[Span]:
         """Spans of the buffer's sentences. Raises ResinError."""
+        if question != self._asked:
+            self._store.forget()
+            self._asked = question
         found = self._engine.retrieve(question, EVAL_GROUP, self._filters, budget=budget)
         return [
             Span(document_id=passage.document_id, start=sentence.start, end=sentence.end)
@@ -91,5 +134,5 @@ def _evaluate(
         return row
 
     baselines = sentence_baselines(services.store, embed, EVAL_GROUP, [source])
-    system = ResinSystem("RESIN", services.engine, [source])
+    system = ResinSystem("RESIN", services, [source])
     return evaluate(dataset, [*baselines, system], BUDGETS, limit, progress)
