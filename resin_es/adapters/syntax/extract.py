@@ -86,9 +86,8 @@ def keyed(text: str, tree: Tree) -> list[tuple[Claim, list[Tok]]]:
     match = _KEYED.match(text)
     if match is None or match.group(1).lower() in table("labels", "roles"):
         return []
-    key = match.end(1)
-    if any(tok.tag in FINITE and tok.end <= key for tok in tree.tokens):
-        return []
+    if any(tok.tag in FINITE for tok in tree.tokens):
+        return []  # a sentence behind a label, no value
     value = match.group(2).rstrip(" .;")
     if not value or len(value) > 160:
         return []

@@ -8,6 +8,7 @@ from resin_es.adapters.syntax.phrases import phrase, trim
 from resin_es.adapters.syntax.tree import Tok
 from resin_es.model import Modality, Polarity
 
+_AIMS = ("aim", "goal", "objective", "purpose")
 _STRENGTH = ("hypothetical", "possible", "planned", "recommended", "required", "reported")
 
 
@@ -27,9 +28,8 @@ def modality(clause: Clause) -> Modality:
         seen.add(_chained(verb, chain))
     if not clause.chain[:-1] and clause.verb.lemma in ("aim", "plan", "intend", "seek"):
         seen.add("planned")
-    if clause.subject.lemma in ("aim", "goal", "objective", "purpose") and (
-        clause.chain[0].lemma == "be" and (len(clause.chain) > 1 or clause.chain[0].kid("xcomp"))
-    ):  # fmt: skip
+    aimed = len(clause.chain) > 1 or any(part[0].tag == "TO" for _, part in clause.pieces)
+    if clause.subject.lemma in _AIMS and clause.chain[0].lemma == "be" and aimed:
         seen.add("planned")
     for child in clause.chain[0].kids("advmod"):
         seen.add(table("modality", "adverbs").get(child.lower, "asserted"))

@@ -6,6 +6,7 @@ from resin_es.adapters.syntax.conjuncts import attach, attach_root
 from resin_es.adapters.syntax.tree import FINITE, Tok
 
 _SUBJECTS = ("nsubj", "nsubjpass")
+_SETTING_OUT = ("aim", "seek", "attempt", "try", "intend", "strive")
 _TURNING = ("while", "whereas", "yet", "but", "although", "though")
 
 
@@ -22,10 +23,28 @@ def reclause(root: Tok, tokens: list[Tok]) -> None:
     if not root.is_verb:
         _listed_subject(root, tokens)
         return
+    root = _set_out(root)
     _fronted(root, tokens)
     _two_clauses(root, tokens)
     _reduced(root, tokens)
     _noun_root(root)
+
+
+def _set_out(root: Tok) -> Tok:
+    """ "This study aimed/acl to …, genetically selected/ROOT …": the study's verb leads."""
+    subject = root.kid(*_SUBJECTS)
+    verb = subject.kid("acl") if subject is not None else None
+    if subject is None or verb is None or verb.lemma not in _SETTING_OUT:
+        return root
+    if verb.tag not in ("VBN", "VBD") or verb.i != subject.i + 1 or verb.kid("xcomp") is None:
+        return root
+    _become_root(verb)
+    verb.tag = "VBD"
+    for child in [child for child in root.children if child.i < subject.i]:
+        attach(child, verb, child.dep)
+    attach(subject, verb, "nsubj")
+    attach_root(root, verb, "dep")
+    return verb
 
 
 def _listed_subject(root: Tok, tokens: list[Tok]) -> None:
@@ -143,11 +162,14 @@ def _past_after_infinitive(conjunct: Tok) -> bool:
     """ "employed A to screen B and designed/VBD C": the past goes on with "employed"."""
     verb = conjunct.head
     goal = conjunct.kid("dobj")
-    if conjunct.dep != "conj" or verb.tag not in ("VB", "VBG") or goal is None:
+    if conjunct.dep != "conj" or verb.tag != "VB" or goal is None:
         return False
     bare = conjunct.kid("aux", "auxpass", *_SUBJECTS) is None
     if conjunct.tag not in ("VBD", "VBN") or goal.i < conjunct.i or not bare:
         return False
+    first = verb.kid("dobj")
+    if first is not None and any(tok.tag == "VBN" for tok in first.kids("amod")):
+        return False  # "to show impaired A and reduced B": a parallel
     above = verb
     while above.head is not above:
         above = above.head

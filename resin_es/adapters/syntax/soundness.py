@@ -34,6 +34,8 @@ def _disagrees(clause: Clause) -> bool:
         return subject.lower in ("we", "they", "these", "those", "i")
     if finite.tag != "VBP" or subject.tag not in ("NN", "NNP") or subject.kid("conj", "prep"):
         return False
+    if subject.tag == "NNP" and subject.text.endswith("s"):
+        return False  # "HMOs"
     return (
         subject.lower == subject.lemma
         and not subject.kid("nummod", "cc", "appos")

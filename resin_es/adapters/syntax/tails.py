@@ -26,10 +26,12 @@ def list_tail(tokens: Sequence[Tok], tree: Tree, taken: set[int]) -> list[Tok]:
     if last.pos not in _NAMING and last.pos != "PUNCT":
         return []
     tail: list[Tok] = []
+    infinitives = any(tok.tag == "TO" for tok in tokens)
     for tok in tree.tokens[last.i + 1 : last.i + 1 + LONGEST_TAIL]:
         if tok.text in _SENTENCE_END or tok.tag == "WRB":
             return _closed(tail)
-        if tok.i in taken or not _listed(tok):
+        before = tail[-1] if tail else last
+        if tok.i in taken or not (_listed(tok) or _infinitive(tok, before, infinitives)):
             goes_on = len(tail) > 1 and tail[-1].lower in _JOINING  # "A, and B, and | is C"
             return _closed(tail[:-1]) if goes_on else []
         tail.append(tok)
@@ -49,9 +51,15 @@ def with_quote(tokens: list[Tok], tree: Tree) -> list[Tok]:
 def _listed(tok: Tok) -> bool:
     if tok.pos in _LISTED and tok.tag != "WDT":
         return tok.lower not in ("but", "yet", "so", "respectively", "with", "by")
-    return tok.tag in ("HYPH", "TO", "VB") or (
-        tok.pos == "VERB" and tok.dep in ("amod", "compound")
-    )
+    return tok.tag == "HYPH" or (tok.pos == "VERB" and tok.dep in ("amod", "compound"))
+
+
+def _infinitive(tok: Tok, before: Tok, listed: bool) -> bool:
+    """ "strategies to meet demand"; a list of bare infinitives only goes on from one."""
+    linked = before.text == "," or before.lower in _JOINING
+    if tok.tag == "TO":
+        return listed or not linked
+    return tok.tag == "VB" and (before.tag == "TO" or (listed and linked))
 
 
 def _closed(tail: list[Tok]) -> list[Tok]:

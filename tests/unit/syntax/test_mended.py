@@ -36,10 +36,13 @@ MENDED: list[tuple[str, dict[str, Any]]] = [
      {"surface_predicate": "inform"}),
     ("The team employed a model to screen old bridges and designed four new bridges.",
      {"subject": "team", "surface_predicate": "designed", "object": "four new bridges"}),
+    ("This project aimed to assess the price of eggs from three farms and a new, rarely seen "
+     "one.", {"subject": "This project", "surface_predicate": "aimed to assess"}),
     ("In the northern city group, buses and changes in the timetable were observed.",
      {"subject": "buses and changes in the timetable"}),
     # modality
     ("This delay can result in higher costs.", {"modality": "possible"}),
+    ("The objective was therefore to assess the price of eggs.", {"modality": "planned"}),
     ("The aim of this study was to assess the price of eggs.", {"modality": "planned"}),
     # what the finding depends on
     ("The highest yield was obtained when the field was watered at night.",
