@@ -87,12 +87,18 @@ def _whole(clause: Clause, tokens: list[Tok], limits: list[list[Tok]]) -> list[T
         return None
     tokens = [*tokens, *further]
     taken = {tok.i for part in limits for tok in part} | {tok.i for tok in clause.group}
-    tokens = [*tokens, *list_tail(tokens, clause.tree, taken)]
+    tokens = [*tokens, *list_tail(tokens, clause.tree, taken, bare=_no_bare_form(clause))]
     tokens = with_quote(tokens, clause.tree)
     tokens = completed(tokens, clause.tree, taken)
     if tokens[-1].text in DANGLING or opens_bracket(tokens, clause.tree):
         return None
     return None if torn(tokens, clause.tree) else tokens
+
+
+def _no_bare_form(clause: Clause) -> bool:
+    """Whether the predicate is finite and marked for it: "is", "showed", not "provide"."""
+    tags = {tok.tag for tok in clause.group}
+    return bool(tags & {"VBZ", "VBD"}) and not tags & {"TO", "MD"}
 
 
 _NOMINAL = ("NOUN", "PROPN", "ADJ", "NUM", "SYM")

@@ -126,7 +126,7 @@ def _two_clauses(root: Tok, tokens: list[Tok]) -> None:
 def _reduced(root: Tok, tokens: list[Tok]) -> None:
     """ "SCC determined/ROOT in milk | was found …": the first is a participle."""
     subject = root.kid(*_SUBJECTS)
-    if root.tag not in ("VBD", "VBN") or subject is None or root.kid("aux", "auxpass", "dobj"):
+    if root.tag not in ("VBD", "VBN") or subject is None or root.kid("aux", "auxpass"):
         return
     if any(child.tag == "WRB" for child in root.children):
         return  # "how they came here is unknown"
@@ -135,6 +135,9 @@ def _reduced(root: Tok, tokens: list[Tok]) -> None:
         finite = verb.tag in ("VBZ", "VBP", "VBD") or any(tok.tag in FINITE for tok in helpers)
         opened = verb.kid(*_SUBJECTS, "mark", "expl", "csubj") is not None
         first = min(tok.i for tok in (verb, *helpers))
+        goal = root.kid("dobj")
+        if goal is not None and goal.i < first:
+            continue
         linked = any(tok.dep in ("cc", "punct") for tok in tokens[root.i + 1 : first])
         if not finite or opened or linked or verb.i < root.i or root.i + 1 >= first:
             continue

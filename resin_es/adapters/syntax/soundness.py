@@ -32,6 +32,9 @@ def _disagrees(clause: Clause) -> bool:
     finite = next((tok for tok in clause.group if tok.tag in FINITE), clause.verb)
     if finite.tag == "VBZ":
         return subject.lower in ("we", "they", "these", "those", "i")
+    named = subject.tag == "NNP" and not subject.text.endswith("s")
+    if finite.lower == "are" and named and not subject.kid("conj", "cc", "nummod", "appos"):
+        return True
     if finite.tag != "VBP" or subject.tag not in ("NN", "NNP") or subject.kid("conj", "prep"):
         return False
     if subject.tag == "NNP" and subject.text.endswith("s"):

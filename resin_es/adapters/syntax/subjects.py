@@ -86,6 +86,11 @@ def _antecedent(head: Tok, clause: Clause, memory: Memory) -> Entity | None:
     """A pronoun's antecedent: the main subject before it, if number agrees."""
     if head.lower not in ("it", "they", "he", "she"):
         return None
+    if head.lower == "it" and any(
+        part[0].lower in ("that", "to") and inner.dep in ("ccomp", "xcomp")
+        for inner, part in clause.pieces
+    ):  # fmt: skip
+        return None  # "it appears that …": refers to nothing
     found = _within(clause)
     if found is None:
         found = memory.last

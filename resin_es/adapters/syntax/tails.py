@@ -17,16 +17,20 @@ _JOINING = ("and", "or", "&")
 _SENTENCE_END = (".", ";", ":", "(", "[", "—", "–")
 
 
-def list_tail(tokens: Sequence[Tok], tree: Tree, taken: set[int]) -> list[Tok]:
+def list_tail(
+    tokens: Sequence[Tok], tree: Tree, taken: set[int], *, bare: bool = False
+) -> list[Tok]:
     """The rest of a list behind ``tokens``: ", B, and C", or "in A and 9 in B"; else nothing.
 
-    Only plain nominal words up to the end of the clause count, with an "and" among them.
+    ``bare``: the clause's verb is one that no bare form can go on with ("is …, and host/VB
+    status"), so such a form is a list item. Only plain nominal words up to the end of the
+    clause count, with an "and" among them.
     """
     last = tokens[-1]
     if last.pos not in _NAMING and last.pos != "PUNCT":
         return []
     tail: list[Tok] = []
-    infinitives = any(tok.tag == "TO" for tok in tokens)
+    infinitives = bare or any(tok.tag == "TO" for tok in tokens)
     for tok in tree.tokens[last.i + 1 : last.i + 1 + LONGEST_TAIL]:
         if tok.text in _SENTENCE_END or tok.tag == "WRB":
             return _closed(tail)
@@ -58,7 +62,7 @@ def _infinitive(tok: Tok, before: Tok, listed: bool) -> bool:
     """ "strategies to meet demand"; a list of bare infinitives only goes on from one."""
     linked = before.text == "," or before.lower in _JOINING
     if tok.tag == "TO":
-        return listed or not linked
+        return not linked
     return tok.tag == "VB" and (before.tag == "TO" or (listed and linked))
 
 

@@ -86,3 +86,8 @@ def test_a_participle_behind_a_comma_is_no_second_verb(claims: Any) -> None:
         "The type of the strains was then confirmed by mass spectrometry, followed by a count."
     )
     assert not any("followed" in claim.surface_predicate for claim in found)
+
+
+def test_an_it_that_stands_for_nothing_has_no_antecedent(claims: Any) -> None:
+    found = claims("The Red Line opened in 1974.", "It appears that trains ran twice a day.")
+    assert not any(claim.surface_predicate == "appears" for claim in found)
