@@ -176,7 +176,11 @@ def _reason(child: Tok, clause: Clause, subject: Entity, parts: Parts) -> Linked
     source = clause.tree.text(trim(tokens))
     without = {tok.i for tok in below}
     target = state_of(clause, subject, without)
-    copula = clause.verb.lemma == "be" and len(target.split()) <= len(subject.text.split()) + 2
+    copula = clause.verb.lemma == "be" and not any(
+        tok.pos in ("NOUN", "PROPN", "ADJ", "VERB", "NUM")
+        for tok in clause.rest
+        if tok.i not in without
+    )
     if copula:
         target = subject.text
     if len(source) < 3 or (len(target.split()) < 2 and not copula):

@@ -33,7 +33,13 @@ def _disagrees(clause: Clause) -> bool:
     if finite.tag == "VBZ":
         return subject.lower in ("we", "they", "these", "those", "i")
     named = subject.tag == "NNP" and not subject.text.endswith("s")
-    if finite.lower == "are" and named and not subject.kid("conj", "cc", "nummod", "appos"):
+    listed = any(tok.tag == "CC" for tok in clause.subject_tokens)
+    if (
+        finite.lower == "are"
+        and named
+        and not listed
+        and not subject.kid("conj", "cc", "nummod", "appos")
+    ):
         return True
     if finite.tag != "VBP" or subject.tag not in ("NN", "NNP") or subject.kid("conj", "prep"):
         return False

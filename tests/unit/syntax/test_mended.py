@@ -50,6 +50,7 @@ MENDED: list[tuple[str, dict[str, Any]]] = [
     # causes
     ("The samples were compared after the storm, resulting in 1,505 clean rooms.",
      {"target_state": "1,505 clean rooms"}),
+    ("Travel is slow due to fog.", {"kind": "causal-edge", "target_state": "Travel is slow"}),
     ("The virus was amplified by polymerase chain reaction.", {"kind": "relation"}),
 ]  # fmt: skip
 
