@@ -71,8 +71,12 @@ def polarity(clause: Clause) -> Polarity:
 
 def _only(tok: Tok, clause: Clause) -> bool:
     """ "not only", "not just": no denial."""
-    after = clause.tree.tokens[tok.i + 1 : tok.i + 2]
-    return bool(after) and after[0].lower in ("only", "just", "merely", "simply", "necessarily")
+    for after in clause.tree.tokens[tok.i + 1 : tok.i + 3]:
+        if after.lower in ("only", "just", "merely", "simply", "solely", "necessarily"):
+            return True
+        if after.pos != "AUX":  # "may not be only …"
+            return False
+    return False
 
 
 def _no(head: Tok) -> bool:

@@ -44,6 +44,7 @@ MENDED: list[tuple[str, dict[str, Any]]] = [
     ("This delay can result in higher costs.", {"modality": "possible"}),
     ("The objective was therefore to assess the price of eggs.", {"modality": "planned"}),
     ("The aim of this study was to assess the price of eggs.", {"modality": "planned"}),
+    ("Loss may not be only associated with age, but also with food.", {"polarity": "positive"}),
     # what the finding depends on
     ("The highest yield was obtained when the field was watered at night.",
      {"scope": "when the field was watered at night"}),
