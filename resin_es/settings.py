@@ -56,7 +56,9 @@ class Settings(BaseSettings):
     bulk_bytes: int = Field(5_000_000, gt=0, description="largest bulk request")
 
     # who asks
-    groups: Annotated[tuple[str, ...], NoDecode] = Field((), description="groups of the asker")
+    groups: Annotated[tuple[str, ...] | None, NoDecode] = Field(
+        None, description="groups of the asker, comma-separated"
+    )
 
     # models
     llm: Literal["none", "claude"] = Field("none", description="who reads, plans and writes")

@@ -17,6 +17,7 @@ from resin_es.query.values import Asked
 from resin_es.settings import load_settings
 
 if TYPE_CHECKING:
+    from resin_es.adapters.files import FileSource
     from resin_es.query.diagnose import Diagnosis
     from resin_es.query.replay import HopReplay
     from resin_es.query.shown import ShownTrace
@@ -54,7 +55,7 @@ class Resin:
 
     def index_paths(
         self,
-        paths: Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path],
         *,
         source: str = "files",
         public: bool = False,
@@ -74,7 +75,7 @@ class Resin:
         rights = Rights.PUBLIC if public else Rights.PRIVATE if private else Rights.RECORDS
         report = IndexReport()
         files = FileSource(
-            [str(path) for path in paths],
+            [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)],
             source=source,
             rights=rights,
             max_bytes=self.services.settings.max_document_bytes,
@@ -87,13 +88,20 @@ class Resin:
         for suffix, count in files.skipped.items():
             report.skipped[suffix] += count
         if prune:
-            if files.complete:
-                self.services.indexer.prune(source, files.seen, report)
-            else:
-                report.problems.append(
-                    ("--prune", "nothing was pruned, since the listing is not complete")
-                )
+            self._prune(source, files, report)
         return report
+
+    def _prune(self, source: str, files: FileSource, report: IndexReport) -> None:
+        """Never after a listing with holes, nor after one that found nothing at all: that is a
+        wrong path or a missing mount more often than an emptied folder."""
+        if not files.complete:
+            reason = "nothing was pruned, since the listing is not complete"
+        elif not files.seen:
+            reason = "nothing was pruned, since no document was found"
+        else:
+            self.services.indexer.prune(source, files.seen, report, covers=files.covers)
+            return
+        report.problems.append(("--prune", reason))
 
     def index_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Index documents made in Python. Raises StoreError, ModelError."""

@@ -58,14 +58,17 @@ class Services:
     def principal(self, groups: Iterable[str] | None = None) -> Principal:
         """Who asks: the groups given, else RESIN_GROUPS, else admin on the own local node.
 
-        Raises AccessError (exit 2) where none is named.
+        An empty list is somebody without groups, who may read public documents alone; None is
+        nobody named. Raises AccessError (exit 2) where none is named, or a name is no name.
         """
-        named = tuple(groups or ()) or self.settings.groups
-        cleaned = frozenset(name.strip() for name in named)
-        if "" in cleaned:
-            raise AccessError("a group name is empty.", hint="Name a group with --group.")
-        if cleaned:
-            return Principal(groups=cleaned)
+        if groups is not None:
+            return Principal(groups=_names(groups))
+        if self.settings.groups is not None:
+            if not self.settings.groups:
+                raise AccessError(
+                    "RESIN_GROUPS is set but names no group.", hint="Name one, or unset it."
+                )
+            return Principal(groups=_names(self.settings.groups))
         if self.on_local_node:
             return Principal(admin=True)
         raise AccessError(
@@ -237,3 +240,13 @@ class Services:
             self.composer,
             query_settings(self.settings),
         )
+
+
+def _names(groups: Iterable[str]) -> frozenset[str]:
+    """Group names, stripped. A lone string would be taken letter by letter: refused."""
+    if isinstance(groups, str):
+        raise AccessError(f"groups is the string {groups!r}, not a list.", hint=f"[{groups!r}]")
+    names = list(groups)
+    if not all(isinstance(name, str) and name.strip() for name in names):
+        raise AccessError("a group name is empty or no string.", hint="Name a group with --group.")
+    return frozenset(name.strip() for name in names)

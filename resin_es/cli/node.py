@@ -47,7 +47,7 @@ def status(group: Group = None, json_output: Json = False) -> None:
     shown: dict[str, Any] = {"elasticsearch": _node(services)}
     if shown["elasticsearch"].get("running", True):
         try:
-            principal = services.principal(group)
+            principal = services.principal(group or None)
             coverage = services.store.coverage(principal, ())
             shown["sources"] = [one.model_dump(mode="json") for one in coverage]
             shown["addresses"] = dict(services.store.kind_counts(principal, ()))

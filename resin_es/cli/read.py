@@ -30,7 +30,7 @@ def search(
     with progress() as bar:
         resin = _resin(bar, group)
         found = resin.search(
-            text, groups=group, limit=limit, **_narrow(source, kind, entity, filters)
+            text, groups=group or None, limit=limit, **_narrow(source, kind, entity, filters)
         )
     if json_output:
         print_json(found.model_dump(mode="json"))
@@ -94,7 +94,7 @@ def retrieve(
     with progress() as bar:
         resin = _resin(bar, group)
         for number, one in enumerate(asked):
-            found = resin.retrieve(one.question, groups=group, plan=one.plan, **options)
+            found = resin.retrieve(one.question, groups=group or None, plan=one.plan, **options)
             if questions is not None or json_output:
                 print_json(retrieval_to_json(one.id, found))
                 if questions is not None:
@@ -126,14 +126,14 @@ def ask(
         resin = _resin(bar, group)
         asked = resin.ask_traced(
             question,
-            groups=group,
+            groups=group or None,
             plan=one.plan,
             k=k,
             budget=budget,
             **_narrow(source, kind, entity, filters),
         )
         kept = asked.answer.trace_id
-        shown_trace = resin.trace(kept, groups=group) if explain and kept else None
+        shown_trace = resin.trace(kept, groups=group or None) if explain and kept else None
     if explain and not kept:
         note("there is no trace to show: RESIN_TRACES is off, or the cluster did not keep it")
     if json_output:
@@ -151,7 +151,7 @@ def _resin(bar: Any, group: list[str] | None) -> Resin:
     from resin_es.bootstrap import Resin
 
     resin = Resin.from_env(progress=bar)
-    if resin.services.principal(group).admin:
+    if resin.services.principal(group or None).admin:
         note("(asking as admin of the local node; --group NAME asks as a member of a group)")
     return resin
 

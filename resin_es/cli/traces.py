@@ -24,13 +24,13 @@ def trace(
 
     resin = Resin.from_env()
     if replay:
-        overlap = resin.replay(trace_id, groups=group)
+        overlap = resin.replay(trace_id, groups=group or None)
         if json_output:
             print_json([one.model_dump(mode="json") for one in overlap])
         else:
             print_replay(console(), overlap)
         return
-    shown = resin.trace(trace_id, groups=group)
+    shown = resin.trace(trace_id, groups=group or None)
     if json_output:
         print_json(shown.model_dump(mode="json"))
     else:
@@ -49,7 +49,7 @@ def diagnose(
     from resin_es.bootstrap import Resin
     from resin_es.cli.render_trace import print_diagnosis
 
-    found = Resin.from_env().diagnose(trace_id, expect, groups=group)
+    found = Resin.from_env().diagnose(trace_id, expect, groups=group or None)
     if json_output:
         print_json(found.model_dump(mode="json"))
     else:

@@ -25,18 +25,16 @@ def convert(
     """Turn a data set's folder into JSONL that `resin-es index` reads. No gold data goes in."""
     from resin_es.errors import InputError
     from resin_es.evaluation.convert import convert_holisqa
-    from resin_es.evaluation.datasets import domain_folders
 
     if kind != "holisqa":
         raise InputError(f"unknown data set {kind!r}.", hint="Known: holisqa.")
-    domains = domain_folders(folder)
+    records = convert_holisqa(folder)
     count = 0
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
-        for domain in domains:
-            for record in convert_holisqa(domain):
-                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-                count += 1
+        for record in records:
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
     if out and json_output:
         print_json({"documents": count, "file": str(out)})
     elif out:
@@ -54,7 +52,8 @@ def index(
         bool, typer.Option("--private", help="Nobody but an admin may read them.")
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Delete the source's documents that are gone.")
+        bool,
+        typer.Option("--prune", help="Delete documents of these folders whose files are gone."),
     ] = False,
     json_output: Json = False,
 ) -> None:
@@ -123,6 +122,7 @@ def print_report(report: Any) -> None:
     if report.rejected_units:
         reasons = ", ".join(f"{n} {why}" for why, n in report.rejected_units.most_common(8))
         out.print(f"units turned down: {reasons}")
+    _list("pruned", [(one, "its file is gone") for one in report.pruned])
     _list("not taken", report.problems)
     _list("failed", report.failures)
 

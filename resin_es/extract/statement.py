@@ -28,6 +28,7 @@ _CONDITIONAL = frozenset(
     under with at on for only except""".split()
 )
 _FROM_EFFECT = frozenset("due because owing from attributed attributable thanks".split())
+_CONJUNCTIONS = frozenset("because due owing as since so thereby thus via after".split())
 _POINTERS = frozenset(
     """it its they them their this these that those such he him his she her both each one we our
     us""".split()
@@ -98,7 +99,9 @@ def _body(claim: Claim) -> str:
 
 
 def _causal(claim: CausalEdge) -> str:
-    link = _qualified(_flat(claim.surface_predicate) or "causes", claim)
+    link = _flat(claim.surface_predicate) or "causes"
+    if _words(link)[:1] and _words(link)[0] not in _CONJUNCTIONS:
+        link = _qualified(link, claim)
     source, target = _flat(claim.source_state), _flat(claim.target_state)
     if claim.object and not _says(f"{source} {target}", claim.object):
         target = f"{_flat(claim.object)}: {target}"

@@ -99,14 +99,24 @@ class Indexer:
             [(document_key(source, one), one) for one in external_ids], report or IndexReport()
         )
 
-    def prune(self, source: str, seen: set[str], report: IndexReport) -> IndexReport:
-        """Delete the source's documents whose keys are not in ``seen``. Only call it after a
-        complete listing."""
+    def prune(
+        self,
+        source: str,
+        seen: set[str],
+        report: IndexReport,
+        *,
+        covers: Callable[[str], bool] = lambda external_id: True,
+    ) -> IndexReport:
+        """Delete the source's documents whose keys are not in ``seen`` and whose ids the
+        listing ``covers``. Only call it after a complete listing."""
         vanished = [
             (stored.entry.key, stored.entry.external_id)
             for stored in self._store.scan_entries(source)
-            if stored.entry.key not in seen and not _buried(stored.entry)
+            if stored.entry.key not in seen
+            and covers(stored.entry.external_id)
+            and not _buried(stored.entry)
         ]
+        report.pruned.extend(external_id for _, external_id in vanished)
         return self._delete_keys(vanished, report)
 
     # ------------------------------------------------------------ batches

@@ -10,8 +10,10 @@ from typing import Any
 @dataclass
 class IndexReport:
     """Counts of one run. ``problems`` names records that were not taken, ``failures``
-    documents that could not be read or written (where, reason);
-    ``skipped`` counts files of a folder that are of no known kind, by ending."""
+    documents that could not be read or written (where, reason); ``skipped`` counts files of a
+    folder that are of no known kind, by ending; ``pruned`` holds the ids that a pruning run
+    deleted.
+    """
 
     documents: int = 0
     new: int = 0
@@ -38,6 +40,7 @@ class IndexReport:
     rejected_units: Counter[str] = field(default_factory=Counter)
     unread_languages: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    pruned: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from resin_es.query.words import words
 
 def check_question(question: str) -> str:
     """The question without outer white space. Raises InputError if it holds no word."""
-    text = question.strip()
+    text = question.strip() if isinstance(question, str) else ""
     if not text:
         raise InputError("the question is empty.")
     if not words(text):

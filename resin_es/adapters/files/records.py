@@ -43,7 +43,7 @@ def document_from(
         raise RecordError("not a JSON object", where=where)
     unknown = [str(name) for name in record if name not in FIELDS]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], FIELDS, n=1)
+        near = difflib.get_close_matches(unknown[0], FIELDS, n=1, cutoff=0.75)
         hint = f"Did you mean {near[0]!r}?" if near else "Put it under `metadata`."
         raise RecordError(f"unknown field {unknown[0]!r}", where=where, hint=hint)
     external_id = _external_id(record.get("id"), where)

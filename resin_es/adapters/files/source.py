@@ -47,6 +47,8 @@ class FileSource:
         self._problem = problem
         self._stdin = stdin
         self._yielded = False
+        self._roots: set[str] = set()
+        self._any_id = False
         self.seen: set[str] = set()
         self.complete = True
         self.skipped: Counter[str] = Counter()
@@ -76,7 +78,16 @@ class FileSource:
             elif Path(name).is_dir():
                 yield from self._folder(Path(name))
             else:
+                self._roots.add(Path(name).name)
                 yield from self._file(Path(name), Path(name).name)
+
+    def covers(self, external_id: str) -> bool:
+        """Whether a document of that id would have been seen here if it were still there: it
+        lies in a folder or is a file that was given, or JSONL was read, whose ids are free."""
+        if self._any_id or external_id in self._roots:
+            return True
+        folder, slash, _ = external_id.partition("/")
+        return folder + slash in self._roots if slash else False
 
     # ------------------------------------------------------------ files
 
@@ -84,7 +95,9 @@ class FileSource:
         def unlisted(error: OSError) -> None:
             self._lose(str(error.filename), f"cannot be listed: {error.strerror}")
 
-        label = root.resolve().name
+        inside = root.resolve()
+        label = inside.name
+        self._roots.add(f"{label}/")
         for folder, folders, names in os.walk(root, onerror=unlisted):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
@@ -93,6 +106,10 @@ class FileSource:
                     continue
                 if path.suffix.lower() not in SUFFIXES:
                     self.skipped[path.suffix.lower() or name] += 1
+                    continue
+                if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                    # what lies outside was not given, and may be nobody's to publish
+                    self.skipped["link out of the folder"] += 1
                     continue
                 yield from self._file(path, f"{label}/{path.relative_to(root).as_posix()}")
 
@@ -133,6 +150,7 @@ class FileSource:
     # ------------------------------------------------------------ JSONL
 
     def _lines(self, stream: IO[bytes], name: str) -> Iterator[Document]:
+        self._any_id = True
         limit = self._max_bytes * _LINE_OVERHEAD
         number = records = 0
         while line := stream.readline(limit):

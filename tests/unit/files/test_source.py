@@ -142,3 +142,30 @@ def test_a_stream_is_never_held_as_a_whole(tmp_path: Path) -> None:
     stream = source.documents()
     assert next(stream).external_id == "0"
     assert len(source.seen) == 1
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    (tmp_path / "secret.txt").write_text("Secret.")
+    (root / "a.txt").write_text("Open.")
+    (root / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (root / "in.txt").symlink_to(root / "a.txt")
+    reader = Reader(root)
+    assert {document.external_id for document in reader.all()} == {"docs/a.txt", "docs/in.txt"}
+    assert reader.source.skipped == {"link out of the folder": 1}
+
+
+def test_what_a_listing_covers(tmp_path: Path) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "a.txt").write_text("Open.")
+    (tmp_path / "b.txt").write_text("Other.")
+    reader = Reader(root, tmp_path / "b.txt")
+    reader.all()
+    ids = ("docs/gone.txt", "b.txt", "minutes/board.txt", "docs", "c.txt")
+    assert [one for one in ids if reader.source.covers(one)] == ["docs/gone.txt", "b.txt"]
+    jsonl(root / "r.jsonl", {"id": "1", "text": "x"})
+    reader = Reader(root)
+    reader.all()
+    assert all(reader.source.covers(one) for one in ids), "ids of JSONL are free"
