@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 MODEL = "syntax/en-core-web-sm-3.8"
 MAX_PARSED_CHARS = 1200
 CACHE_SENTENCES = 4096
