@@ -9,7 +9,7 @@ from resin_es.adapters.syntax.passages_look import Look
 MAX_SENTENCES = 5
 MAX_CHARS = 1_200
 
-_SIZE = {1: 2.6, 2: 0.4, 3: 0.0, 4: 0.0, 5: 0.3}
+_SIZE = {1: 4.0, 2: 0.4, 3: 0.0, 4: 0.0, 5: 0.3}
 """What a passage of so many sentences costs: a sentence by itself rarely stands."""
 _LEANS = 3.0
 _SAME_MOVE = {"method": 2.0, "result": 0.8, "background": 0.8}
@@ -22,10 +22,10 @@ _TOO_LONG = 50.0
 
 
 def cut(looks: Sequence[Look]) -> list[tuple[int, int]]:
-    """First and last index of each passage; a section label always starts a passage."""
+    """First and last index of each passage; a known section label always starts one."""
     if not looks:
         return []
-    starts = [index for index, look in enumerate(looks) if index == 0 or look.section]
+    starts = [index for index, look in enumerate(looks) if index == 0 or look.known_section]
     spans: list[tuple[int, int]] = []
     for first, end in zip(starts, [*starts[1:], len(looks)], strict=True):
         spans += [(first + a, first + b) for a, b in _best(looks[first:end])]
@@ -61,7 +61,7 @@ def _joint(looks: Sequence[Look], index: int) -> float:
     following, before = looks[index], looks[index - 1]
     if following.leans:
         return _LEANS
-    cost = _SHIFT if following.shifts else 0.0
+    cost = _SHIFT if following.shifts or following.section else 0.0
     if following.move and following.move == before.move:
         cost += _SAME_MOVE[following.move]
     elif following.move and before.move:

@@ -15,7 +15,7 @@ _LONGEST_NAME = 6
 _LONGEST_FOCUS = 16
 _JOINS = frozenset("-–—/‐‑")
 _SUBJECTS = ("nsubj", "nsubjpass")
-_NEAR = ("amod", "compound", "nmod", "nummod", "punct", "poss")
+_NEAR = ("amod", "advmod", "compound", "nmod", "nummod", "punct", "poss")
 
 
 def main_entity(looks: Sequence[Look], title: str) -> tuple[str, str]:
@@ -52,9 +52,14 @@ def _best_name(found: Counter[str], title: str) -> str:
     return min(
         found,
         key=lambda name: (
-            -found[name], name.lower() not in lowered, -min(len(name), 30), name,
+            _bald(name) - found[name], name.lower() not in lowered, -min(len(name), 30), name,
         ),
     )  # fmt: skip
+
+
+def _bald(name: str) -> float:
+    """A common noun by itself ("extracts") counts less than one that says which."""
+    return 1.5 if " " not in name and name.islower() else 0.0
 
 
 def _subjects(look: Look) -> set[str]:
@@ -112,9 +117,23 @@ def _name(tok: Tok, tree: Tree) -> str:
         tokens = _bare(tok.subtree(lambda child: child.dep not in _NEAR))
     if not tokens or len(tokens) > _LONGEST_NAME or torn(tokens, tree):
         return ""
+    tokens = _joined(tokens, tree)
     name = tree.text(tokens)
     listed = "," in name and tok is not tokens[-1]
-    return "" if len(name) < 2 or listed or tok not in tokens else name
+    broken = any(word[-1] in _JOINS for word in name.split())
+    return "" if len(name) < 2 or listed or broken or tok not in tokens else name
+
+
+def _joined(tokens: list[Tok], tree: Tree) -> list[Tok]:
+    """The rest of a hyphenated first word: "pre-" before "harvest sprouting"."""
+    first = tokens[0].i
+    while (
+        first
+        and tree.tokens[first - 1].end == tree.tokens[first].start
+        and (tree.tokens[first].text in _JOINS or tree.tokens[first - 1].text in _JOINS)
+    ):
+        first -= 1
+    return [*tree.tokens[first : tokens[0].i], *tokens]
 
 
 def _bare(tokens: list[Tok]) -> list[Tok]:

@@ -29,6 +29,11 @@ class Look:
     scores: dict[str, float] = field(default_factory=dict)
     move: str = ""
 
+    @property
+    def known_section(self) -> bool:
+        """Whether the sentence opens a section whose role is known ("Results:")."""
+        return self.section not in ("", "label")
+
 
 def look(tree: Tree, size: int) -> Look:
     """A sentence as the rules see it, its role not yet scored."""

@@ -26,11 +26,12 @@ _ORDER = ("method", "result", "cause", "condition", "event", "background", "memb
 def scored(looks: Sequence[Look], opens_document: bool) -> list[Look]:
     """The sentences of a window with their scores and moves.
 
-    Present-tense openings are background only where a report follows: in other prose they
+    Present-tense openings are background only in a report or review: in other prose they
     are its claims.
     """
     first = [_scores(look) for look in looks]
-    report = any(one["method"] >= _SURE or one["result"] >= _SURE for one in first)
+    report = any(one[move] >= _SURE for one in first for move in _MOVES)
+    report = report or any(look.shifts for look in looks)
     done: list[Look] = []
     opening = opens_document and report
     method_before = False

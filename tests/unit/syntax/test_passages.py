@@ -108,3 +108,29 @@ def test_a_piece_of_a_joined_name_is_no_main_entity(reader: SyntaxReader) -> Non
     window = window_of("SIRT1\u2013LKB1\u2013AMPK signaling inhibits lipogenesis.")
     (draft,) = reader.passages(window)
     assert draft.main_entity not in ("SIRT1", "LKB1", "AMPK")
+
+
+def test_a_hyphenated_name_stays_whole_and_a_bare_noun_yields(reader: SyntaxReader) -> None:
+    window = window_of(
+        "Pre-harvest sprouting lowers yields.",
+        "Breeders fight sprouting.",
+        "Pre-harvest sprouting is common.",
+    )
+    (draft,) = reader.passages(window)
+    assert draft.main_entity == "Pre-harvest sprouting"
+
+
+def test_the_bringer_of_news_is_no_main_entity(reader: SyntaxReader) -> None:
+    window = window_of("Correlation analysis revealed that oak seedlings need light.",
+                       "Flow cytometry showed that oak seedlings are small.")  # fmt: skip
+    (draft,) = reader.passages(window)
+    assert draft.main_entity == "oak seedlings"
+
+
+def test_a_long_name_keeps_what_its_adjective_rests_on(reader: SyntaxReader) -> None:
+    window = window_of(
+        "Through transcriptomic analysis, 6684 and 6616 differentially expressed genes were "
+        "identified from the skin and muscle tissues, respectively.",
+    )
+    (draft,) = reader.passages(window)
+    assert draft.main_entity == "differentially expressed genes"
