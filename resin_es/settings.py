@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     local_port: int = Field(9250, description="port of the local node")
     local_dir: Path | None = Field(None, description="where the local node lives")
     local_heap: str = Field("1g", description="heap of the local node")
+    local_repository: str | None = Field(None, description="Maven mirror of the local node")
 
     @field_validator("groups", mode="before")
     @classmethod

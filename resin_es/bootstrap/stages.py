@@ -70,6 +70,8 @@ def local_settings(settings: Settings) -> LocalSettings:
     }
     if settings.local_version:
         environ["RESIN_LOCAL_VERSION"] = settings.local_version
+    if settings.local_repository:
+        environ["RESIN_LOCAL_REPOSITORY"] = settings.local_repository
     if settings.local_dir:
         environ["RESIN_LOCAL_DIR"] = str(settings.local_dir)
     return default_settings(environ)

@@ -1,0 +1,75 @@
+"""Settings of the environment arrive at the stage that they are for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from resin_es.bootstrap.stages import connection_options, local_settings, query_settings
+from resin_es.bootstrap.stages import store_settings as for_store
+from resin_es.errors import SettingsError
+from resin_es.settings import load_settings, setting_rows, unknown_variables
+
+
+def test_the_local_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {
+        "PORT": "9333",
+        "HEAP": "700m",
+        "VERSION": "9.5.3",
+        "DIR": str(tmp_path),
+        "REPOSITORY": "https://mirror.invalid/maven2",
+    }.items():
+        monkeypatch.setenv(f"RESIN_LOCAL_{name}", value)
+    monkeypatch.setenv("JAVA_HOME", "/java")
+    found = local_settings(load_settings())
+    assert (found.port, found.heap, found.version) == (9333, "700m", "9.5.3")
+    assert found.repository == "https://mirror.invalid/maven2"
+    assert found.java_home == "/java"
+    assert found.data_dir.is_relative_to(tmp_path)
+
+
+def test_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESIN_ES_BASIC_AUTH", "me:pass:word")
+    monkeypatch.setenv("RESIN_ES_OPTIONS", '{"retry_on_timeout": true}')
+    options = connection_options(load_settings(), "https://es.invalid:9200")
+    arguments = options.arguments()
+    assert arguments["basic_auth"] == ("me", "pass:word")
+    assert arguments["retry_on_timeout"] is True
+    assert "pass" not in repr(options)
+    monkeypatch.setenv("RESIN_ES_BASIC_AUTH", "me")
+    with pytest.raises(SettingsError, match="user:password"):
+        connection_options(load_settings(), "https://es.invalid:9200")
+
+
+def test_a_prefix_that_cannot_be_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESIN_PREFIX", "No Upper")
+    with pytest.raises(SettingsError, match="RESIN_PREFIX is 'No Upper'"):
+        for_store(load_settings())
+
+
+@pytest.mark.parametrize(("name", "value"), [("K", "0"), ("K", "20000"), ("BUDGET", "0")])
+def test_bounds_of_a_question(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"RESIN_{name}", value)
+    with pytest.raises(SettingsError, match=name.lower() if name == "K" else "RESIN_BUDGET"):
+        query_settings(load_settings())
+
+
+def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESIN_BUGDET", "5")
+    assert unknown_variables() == ["RESIN_BUGDET"]
+
+
+def test_a_file_of_settings_and_its_origin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "resin.toml"
+    path.write_text('budget = 700\nes_api_key = "very secret"\n')
+    monkeypatch.setenv("RESIN_SETTINGS", str(path))
+    monkeypatch.setenv("RESIN_K", "3")
+    rows = {row.name: row for row in setting_rows(load_settings())}
+    assert (rows["budget"].value, rows["budget"].origin) == ("700", f"file {path}")
+    assert (rows["k"].value, rows["k"].origin) == ("3", "environment RESIN_K")
+    assert rows["max_hops"].origin == "default (RESIN_MAX_HOPS)"
+    assert rows["es_api_key"].value == "********"
+    path.write_text("bugdet = 1\n")
+    with pytest.raises(SettingsError, match="did you mean 'budget'"):
+        load_settings()
