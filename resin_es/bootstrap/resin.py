@@ -11,7 +11,7 @@ from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
 from resin_es.index.filters import Filters, make_filters
 from resin_es.index.report import IndexReport
-from resin_es.model import Answer, Document, Plan, Principal, Trace
+from resin_es.model import Answer, Document, Plan, Principal
 from resin_es.ports import Progress
 from resin_es.query.values import Asked
 from resin_es.settings import load_settings
@@ -170,32 +170,17 @@ class Resin:
         self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None
     ) -> Diagnosis:
         """Where the expected evidence was lost on the way to an answer."""
-        from resin_es.query.diagnose import diagnose
-
-        trace, principal = self._kept_trace(trace_id, groups)
-        return diagnose(trace, expect, self.services.store, principal)
+        principal = self.services.principal(groups)
+        return self.services.engine.diagnose(trace_id, expect, principal)
 
     def trace(self, trace_id: str, *, groups: Sequence[str] | None = None) -> ShownTrace:
         """A kept trace; what the reader may not read is withheld. Raises InputError where there
         is no such trace for them."""
-        from resin_es.query.shown import fetch_referenced, shown
-
-        trace, principal = self._kept_trace(trace_id, groups)
-        return shown(trace, fetch_referenced(trace, self.services.store, principal))
+        return self.services.engine.trace(trace_id, self.services.principal(groups))
 
     def replay(self, trace_id: str, *, groups: Sequence[str] | None = None) -> list[HopReplay]:
         """Send a trace's searches again and compare what they rank."""
-        from resin_es.query.replay import replay
-
-        trace, _ = self._kept_trace(trace_id, groups)
-        return replay(trace, self.services.store, self.services.embedder)
-
-    def _kept_trace(self, trace_id: str, groups: Sequence[str] | None) -> tuple[Trace, Principal]:
-        from resin_es.query.trace import check_visible
-
-        principal = self.services.principal(groups)
-        found = self.services.store.get_trace(trace_id)
-        return check_visible(found, trace_id, principal), principal
+        return self.services.engine.replay(trace_id, self.services.principal(groups))
 
     def _who_and_what(
         self, groups: Sequence[str] | None, narrow: dict[str, Any]
