@@ -15,66 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from resin_es.errors import InputError, RecordError
-from resin_es.model.base import Frozen
+from resin_es.evaluation.values import (
+    EvalDataset,
+    EvalDocument,
+    EvalQuestion,
+    GoldSentence,
+    SourceSentence,
+    Span,
+)
 
 ARTICLES, SENTENCES, QUESTIONS = "articles.jsonl", "sentences.jsonl", "qa.jsonl"
-
-
-class Span(Frozen):
-    """Characters ``start`` to ``end`` (exclusive) of the text of document ``document_id``,
-    the id that the document was indexed under."""
-
-    document_id: str
-    start: int
-    end: int
-
-
-class GoldSentence(Frozen):
-    """A sentence that holds part of the answer. ``places`` are the spans where its words
-    stand: its own first, then those of documents that hold the very same sentence."""
-
-    id: str
-    places: tuple[Span, ...]
-
-
-class EvalQuestion(Frozen):
-    """A question with its gold evidence."""
-
-    id: str
-    question: str
-    answer: str = ""
-    gold: tuple[GoldSentence, ...]
-
-    @property
-    def gold_sentence_ids(self) -> tuple[str, ...]:
-        return tuple(sentence.id for sentence in self.gold)
-
-
-class SourceSentence(Frozen):
-    """A sentence as the data set cuts it, and where it stands in its document's text."""
-
-    id: str
-    span: Span
-    text: str
-
-
-class EvalDocument(Frozen):
-    """A document as it is to be indexed: its id there, title, text; ``record`` holds the data
-    set's own fields about it."""
-
-    id: str
-    title: str
-    text: str
-    sentences: tuple[SourceSentence, ...]
-    record: Mapping[str, Any]
-
-
-class EvalDataset(Frozen):
-    """One corpus and its questions, in the order of their files."""
-
-    name: str
-    documents: tuple[EvalDocument, ...]
-    questions: tuple[EvalQuestion, ...]
 
 
 def domain_folders(folder: Path) -> tuple[Path, ...]:

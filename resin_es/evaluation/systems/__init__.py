@@ -1,0 +1,1 @@
+"""The systems that an evaluation compares, a row each."""
