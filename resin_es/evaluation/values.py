@@ -137,11 +137,14 @@ Stage = Literal["not_indexed", "not_retrieved", "not_selected", "not_used"]
 
 class Miss(Frozen):
     """A gold sentence that the evidence lacks (or, for ``not_used``, that the answer does not
-    cite), and where it was lost."""
+    cite), and where it was lost. ``text`` is the gold sentence as indexed (empty where it is
+    not), ``taken`` the start of the evidence that stands first instead; both cut short."""
 
     gold_id: str
     stage: Stage
     detail: str = ""
+    text: str = ""
+    taken: str = ""
 
 
 class Judgement(Frozen):
