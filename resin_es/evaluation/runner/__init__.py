@@ -1,0 +1,1 @@
+"""A run: every question, every row, every budget; resumable; findings as they come."""

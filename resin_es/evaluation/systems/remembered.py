@@ -1,0 +1,83 @@
+"""One question, many rows: what the store and the encoder answered is asked for once.
+
+Rows that differ in packing alone send the same searches. They share the answers, and each is
+charged the time that its own calls would have taken, so that a row's seconds stay honest.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from resin_es.ports import Embedder, FetchedEvidence, ModelIdentity, SearchResponse, UnitStore
+
+if TYPE_CHECKING:
+    from resin_es.ports import Vectors
+
+Value = TypeVar("Value")
+
+
+class Remembered:
+    """Answers to the calls of one question, by what was asked."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, tuple[Any, float]] = {}
+        self._lent = 0.0
+
+    def forget(self) -> None:
+        """A new question begins."""
+        self._answers.clear()
+        self._lent = 0.0
+
+    def call(self, key: str, make: Callable[[], Value]) -> Value:
+        """What ``make`` returned when ``key`` was first asked for."""
+        if key not in self._answers:
+            started = time.perf_counter()
+            value = make()
+            self._answers[key] = value, time.perf_counter() - started
+            return value
+        value, seconds = self._answers[key]
+        self._lent += seconds
+        return cast(Value, value)
+
+    def lent(self) -> float:
+        """Seconds of the calls answered from memory since this was last asked."""
+        seconds, self._lent = self._lent, 0.0
+        return seconds
+
+
+class RememberingStore:
+    """A store whose searches and fetches are remembered; everything else is the store's own."""
+
+    def __init__(self, store: UnitStore, memory: Remembered) -> None:
+        self._store, self._memory = store, memory
+
+    def search(
+        self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
+    ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
+        key = json.dumps(["search", addresses, documents], sort_keys=True)
+        return self._memory.call(key, lambda: self._store.search(addresses, documents))
+
+    def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
+        key = json.dumps(["fetch", passage_ids, keys])
+        return self._memory.call(key, lambda: self._store.fetch(passage_ids, keys))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class RememberingEmbedder:
+    """An embedder whose last question's texts are remembered."""
+
+    def __init__(self, embedder: Embedder, memory: Remembered) -> None:
+        self._embedder, self._memory = embedder, memory
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._embedder.identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        key = json.dumps(["embed", texts])
+        return self._memory.call(key, lambda: self._embedder.embed(texts))
