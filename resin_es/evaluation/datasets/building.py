@@ -26,21 +26,18 @@ def joined_document(
     record: Mapping[str, Any] | None = None,
 ) -> EvalDocument:
     """A document whose sentences (id, text) are the data set's own. Its text is the sentences
-    with one space between them; one without characters has no place in it, but keeps its id."""
+    with one space between them; blank ones are left out, since nobody can find them."""
     found: list[SourceSentence] = []
-    texts: list[str] = []
     start = 0
     for sentence_id, text in sentences:
-        end = start + len(text)
-        span = Span(document_id=key, start=start, end=end)
-        found.append(SourceSentence(id=sentence_id, span=span, text=text))
-        if text:
-            texts.append(text)
-            start = end + 1
+        if text.strip():
+            span = Span(document_id=key, start=start, end=start + len(text))
+            found.append(SourceSentence(id=sentence_id, span=span, text=text))
+            start = span.end + 1
     return EvalDocument(
         id=key,
         title=title,
-        text=" ".join(texts),
+        text=" ".join(sentence.text for sentence in found),
         sentences=tuple(found),
         record=record or {},
     )

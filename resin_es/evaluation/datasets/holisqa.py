@@ -54,30 +54,38 @@ def _is_domain(path: Path) -> bool:
 def load_documents(domain: Path) -> tuple[EvalDocument, ...]:
     """The articles of one domain. A text is its sentences in ``sent_idx`` order, one space
     between them; ``record`` is the article as released. Raises RecordError."""
-    rows: dict[str, list[Row]] = {}
-    for row in read_jsonl(domain / SENTENCES, "sentence_id", "article_id", "sent_idx", "text"):
-        rows.setdefault(row.key("article_id"), []).append(row)
+    return _documents(domain, _sentence_rows(domain))
+
+
+def _sentence_rows(domain: Path) -> list[Row]:
+    required = ("sentence_id", "article_id", "sent_idx", "text")
+    return list(read_jsonl(domain / SENTENCES, *required))
+
+
+def _documents(domain: Path, rows: list[Row]) -> tuple[EvalDocument, ...]:
+    by_article: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.number("sent_idx")):
+        by_article.setdefault(row.key("article_id"), []).append(row)
     return tuple(
-        _document(article, sorted(rows.get(article.key("article_id"), ()), key=_position))
+        joined_document(
+            article.key("article_id"),
+            article.text("title"),
+            (
+                (row.key("sentence_id"), row.text("text"))
+                for row in by_article.get(article.key("article_id"), ())
+            ),
+            article.fields,
+        )
         for article in read_jsonl(domain / ARTICLES, "article_id", "title")
     )
 
 
-def _position(row: Row) -> int:
-    return row.number("sent_idx")
-
-
-def _document(article: Row, rows: list[Row]) -> EvalDocument:
-    sentences = ((row.key("sentence_id"), row.text("text")) for row in rows)
-    return joined_document(
-        article.key("article_id"), article.text("title"), sentences, article.fields
-    )
-
-
 def load_domain(domain: Path) -> EvalDataset:
-    """One domain. Raises InputError, RecordError."""
-    documents = load_documents(domain)
+    """One domain. A gold sentence that is blank is left out. Raises InputError, RecordError."""
+    rows = _sentence_rows(domain)
+    documents = _documents(domain, rows)
     sentences = {s.id: s for document in documents for s in document.sentences}
+    blank = {row.key("sentence_id") for row in rows if not row.text("text").strip()}
     questions = [
         EvalQuestion(
             id=row.key("qa_id"),
@@ -86,6 +94,7 @@ def load_domain(domain: Path) -> EvalDataset:
             gold=tuple(
                 _gold(sentences, key, f"{domain / QUESTIONS}, question {row.key('qa_id')}")
                 for key in row.strings("context_sentence_ids")
+                if key not in blank
             ),
         )
         for row in read_jsonl(domain / QUESTIONS, "qa_id", "question", "context_sentence_ids")

@@ -8,7 +8,9 @@ sentence counts at every place where its words stand.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from resin_es.evaluation.values import EvalDocument, EvalQuestion, GoldSentence, Span
 from resin_es.extract.folding import fold
@@ -29,8 +31,14 @@ def words_of(text: str) -> list[Word]:
     white space left out, with their offsets."""
     if text.isascii():
         return [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text.lower())]
-    found = ((fold(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text))
+    found = ((_folded(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text))
     return [word for word in found if word[0]]
+
+
+@lru_cache(maxsize=65_536)
+def _folded(token: str) -> str:
+    """Folding a token costs more than finding it, and few are new."""
+    return fold(token)
 
 
 def with_all_places(
@@ -99,7 +107,8 @@ def _places(
     places: dict[tuple[str, ...], list[Span]] = {}
     for document in documents:
         words = words_of(document.text)
-        for run, span in (*_sentences(document, wanted), *_runs(document.id, words, anchors)):
+        found = (*_sentences(document, words, wanted), *_runs(document.id, words, anchors))
+        for run, span in found:
             known = places.setdefault(run, [])
             if not any(_overlap(span, other) for other in known):
                 known.append(span)
@@ -107,10 +116,13 @@ def _places(
 
 
 def _sentences(
-    document: EvalDocument, wanted: set[tuple[str, ...]]
+    document: EvalDocument, words: Sequence[Word], wanted: set[tuple[str, ...]]
 ) -> Iterator[tuple[tuple[str, ...], Span]]:
+    starts = [start for _, start, _ in words]
     for sentence in document.sentences:
-        run = _wanted(sentence.text)
+        first = bisect_left(starts, sentence.span.start)
+        last = bisect_left(starts, sentence.span.end)
+        run = _trimmed([word for word, _, _ in words[first:last]])
         if run in wanted:
             yield run, sentence.span
 
