@@ -1,0 +1,201 @@
+"""The baselines, a row each, and one known way that is better than they are.
+
+All of them search the data set's own abstracts, sentences and windows (``evaluation.corpus``)
+and are packed alike (``evaluation.packing``); none sees a unit, a plan or our sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from resin_es.errors import InputError
+from resin_es.evaluation.corpus import Corpus
+from resin_es.evaluation.packing import Piece
+from resin_es.evaluation.systems.corpus_index import CorpusIndex, Found
+from resin_es.evaluation.systems.ranked import (
+    Embed,
+    Rank,
+    RankedSystem,
+    Scores,
+    Searches,
+    best_first,
+    pieces_of,
+    reciprocal_ranks,
+    standardised,
+)
+from resin_es.evaluation.systems.remembered import Remembered
+
+TOP_SENTENCES = 3
+"""Sentences of a document whose scores are added up in the fused row."""
+
+
+def _none(searches: Searches, question: str) -> Iterable[Piece]:
+    return ()
+
+
+def _bm25(searches: Searches, question: str) -> Iterable[Piece]:
+    return pieces_of(searches.corpus, searches.lexical(question, "document"))
+
+
+def _dense(searches: Searches, question: str) -> Iterable[Piece]:
+    return pieces_of(searches.corpus, searches.dense(question, "document"))
+
+
+def _rrf(searches: Searches, question: str) -> Iterable[Piece]:
+    rankings = [searches.lexical(question, "document"), searches.dense(question, "document")]
+    return pieces_of(searches.corpus, reciprocal_ranks(searches.corpus, rankings))
+
+
+def _sentence_document(searches: Searches, question: str) -> Iterable[Piece]:
+    corpus = searches.corpus
+    best: dict[int, float] = {}
+    for number, score in searches.dense(question, "sentence"):
+        best.setdefault(corpus.document_number(number), score)
+    return pieces_of(corpus, best_first(corpus, best))
+
+
+def _dense_sentences(searches: Searches, question: str) -> Iterable[Piece]:
+    return pieces_of(searches.corpus, searches.dense(question, "sentence"))
+
+
+def _bm25_sentences(searches: Searches, question: str) -> Iterable[Piece]:
+    return pieces_of(searches.corpus, searches.lexical(question, "sentence"))
+
+
+def _windows(searches: Searches, question: str) -> Iterable[Piece]:
+    rankings = [searches.lexical(question, "window"), searches.dense(question, "window")]
+    return pieces_of(searches.corpus, reciprocal_ranks(searches.corpus, rankings))
+
+
+def _fused(searches: Searches, question: str) -> Iterator[Piece]:
+    corpus = searches.corpus
+    sentences = searches.dense(question, "sentence")
+    scores = fused_scores(
+        corpus,
+        searches.lexical(question, "document"),
+        searches.dense(question, "document"),
+        sentences,
+    )
+    own = dict(sentences)
+    for number, score in best_first(corpus, scores):
+        document = corpus.documents[number]
+        order = sorted(
+            range(len(document.sentences)),
+            key=lambda place: (-own.get(corpus.sentence_number(number, place), 0.0), place),
+        )
+        yield Piece(corpus.records[number].id, document, tuple(order), score)
+
+
+def fused_scores(corpus: Corpus, lexical: Found, dense: Found, sentences: Found) -> Scores:
+    """Score of each document that any of the searches found: the mean of four signals, each
+    standardised over those documents. What a search did not bring counts as the least it did
+    bring (BM25: as 0, since it brings all documents that share a word with the question)."""
+    own: dict[int, list[float]] = {}
+    for number, score in sentences:
+        own.setdefault(corpus.document_number(number), []).append(score)
+    least = min((score for _, score in sentences), default=0.0)
+    by_text, by_vector = dict(lexical), dict(dense)
+    farthest = min(by_vector.values(), default=0.0)
+    documents = sorted({*by_text, *by_vector, *own})
+    best = {d: own.get(d, [least])[0] for d in documents}
+    several = {
+        d: sum([*own.get(d, ())[:TOP_SENTENCES], *[least] * TOP_SENTENCES][:TOP_SENTENCES])
+        for d in documents
+    }
+    signals = [
+        standardised({d: by_text.get(d, 0.0) for d in documents}),
+        standardised({d: by_vector.get(d, farthest) for d in documents}),
+        standardised(best),
+        standardised(several),
+    ]
+    return {d: fmean(signal[d] for signal in signals) for d in documents}
+
+
+class Baseline(NamedTuple):
+    """A row of the table: what it is called and how it ranks."""
+
+    name: str
+    label: str
+    group: str
+    about: str
+    rank: Rank
+
+
+BASELINES: tuple[Baseline, ...] = (
+    Baseline("none", "no retrieval", "baseline", "No evidence at all.", _none),
+    Baseline(
+        "bm25",
+        "BM25",
+        "baseline",
+        "Whole documents by BM25 of title and text; the last one is cut at a sentence.",
+        _bm25,
+    ),
+    Baseline(
+        "dense",
+        "StandardRAG (dense)",
+        "baseline",
+        "Whole documents by cosine of title and text; the last one is cut at a sentence.",
+        _dense,
+    ),
+    Baseline(
+        "rrf",
+        "RRF of BM25 and dense",
+        "baseline",
+        "Whole documents by reciprocal rank fusion of the two; the last one is cut at a sentence.",
+        _rrf,
+    ),
+    Baseline(
+        "sentence-document",
+        "dense sentence → document",
+        "baseline",
+        "Whole documents by the cosine of their best sentence; the last one is cut at a sentence.",
+        _sentence_document,
+    ),
+    Baseline(
+        "dense-sentences", "dense sentences", "baseline", "Sentences by cosine.", _dense_sentences
+    ),
+    Baseline("bm25-sentences", "BM25 sentences", "baseline", "Sentences by BM25.", _bm25_sentences),
+    Baseline(
+        "windows",
+        "RRF, 5-sentence windows",
+        "baseline",
+        "Windows of five sentences by reciprocal rank fusion of BM25 and cosine; the last one is "
+        "cut at a sentence.",
+        _windows,
+    ),
+    Baseline(
+        "fused",
+        "fused document score",
+        "known",
+        "Documents by the mean z of BM25, cosine, best sentence and the sum of the three best "
+        "ones; then their sentences by cosine; the last document is cut at a sentence.",
+        _fused,
+    ),
+)
+
+
+def make_baselines(
+    index: CorpusIndex,
+    embed: Embed,
+    names: Sequence[str] | None = None,
+    memory: Remembered | None = None,
+) -> list[RankedSystem]:
+    """The rows ``names`` (all by default), over one corpus. They share their searches through
+    ``memory``, which the caller tells to forget when a new question begins; ``embed`` gives
+    vectors of questions by the model that ``index`` was built with.
+
+    Raises InputError on an unknown name.
+    """
+    table = {baseline.name: baseline for baseline in BASELINES}
+    unknown = [name for name in names or () if name not in table]
+    if unknown:
+        raise InputError(
+            f"no baseline is called {', '.join(unknown)}.", hint=f"Known: {', '.join(table)}."
+        )
+    searches = Searches(index, embed, memory or Remembered())
+    return [
+        RankedSystem(*table[name], searches=searches)
+        for name in (table if names is None else names)
+    ]

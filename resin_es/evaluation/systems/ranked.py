@@ -1,0 +1,146 @@
+"""A row that ranks records of the corpus and packs them, and the ways to join rankings. Pure,
+but for the searches that it asks the index for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING
+
+from resin_es.evaluation.corpus import Corpus, Granularity
+from resin_es.evaluation.packing import Piece, pack_pieces
+from resin_es.evaluation.systems.corpus_index import (
+    CorpusIndex,
+    Found,
+    dense_body,
+    lexical_body,
+)
+from resin_es.evaluation.systems.remembered import Remembered
+from resin_es.evaluation.values import Evidence, Span
+
+if TYPE_CHECKING:
+    from resin_es.ports import Vectors
+
+DEPTH: Mapping[Granularity, int] = {"document": 1000, "sentence": 1000, "window": 1000}
+"""How many records a search brings. 2,000 tokens hold about six whole abstracts."""
+
+LISTED = 100
+"""Length of a row's own list, which recall at k and MRR are taken from."""
+
+RRF_K = 60
+"""The constant of reciprocal rank fusion (Cormack et al., 2009)."""
+
+Embed = Callable[[Sequence[str]], "Vectors"]
+Scores = Mapping[int, float]
+
+
+class Searches:
+    """The searches of one question, each sent once for all rows that need it."""
+
+    def __init__(self, index: CorpusIndex, embed: Embed, memory: Remembered) -> None:
+        self.index, self.corpus = index, index.corpus
+        self._embed, self._memory = embed, memory
+        self._vectors: dict[str, list[float]] = {}
+
+    def prime(self, questions: Sequence[str]) -> None:
+        """Embed ``questions`` in one go; their rows' seconds then lack that. Raises ModelError."""
+        rows = self._embed(questions)
+        for question, row in zip(questions, rows, strict=True):
+            self._vectors[question] = row.tolist()
+
+    def lexical(self, question: str, granularity: Granularity) -> Found:
+        """By BM25. Raises StoreError."""
+        body = lexical_body(granularity, question, self._size(granularity))
+        return self._memory.call(
+            json.dumps(["lexical", granularity, question]), lambda: self.index.search([body])[0]
+        )
+
+    def dense(self, question: str, granularity: Granularity) -> Found:
+        """By cosine. Raises StoreError, ModelError."""
+        body = dense_body(granularity, self._vector(question), self._size(granularity))
+        return self._memory.call(
+            json.dumps(["dense", granularity, question]), lambda: self.index.search([body])[0]
+        )
+
+    def _size(self, granularity: Granularity) -> int:
+        return DEPTH[granularity]
+
+    def _vector(self, question: str) -> list[float]:
+        if question in self._vectors:
+            return self._vectors[question]
+
+        def embedded() -> list[float]:
+            row: list[float] = self._embed([question])[0].tolist()
+            return row
+
+        return self._memory.call(json.dumps(["question vector", question]), embedded)
+
+
+Rank = Callable[[Searches, str], Iterable[Piece]]
+
+
+class RankedSystem:
+    """An ``EvalSystem`` that ranks pieces and packs them into the budget. The ranking of the
+    last question is kept for its other budgets."""
+
+    def __init__(
+        self, name: str, label: str, group: str, about: str, rank: Rank, searches: Searches
+    ) -> None:
+        self.name, self.label, self.group, self.about = name, label, group, about
+        self.searches = searches
+        self._rank = rank
+        self._last: tuple[str, tuple[Piece, ...], tuple[tuple[Span, ...], ...]] | None = None
+
+    def evidence(self, question: str, budget: int) -> Evidence:
+        """The best pieces within ``budget`` tokens. Raises StoreError, ModelError."""
+        if self._last is None or self._last[0] != question:
+            pieces = tuple(islice(self._rank(self.searches, question), LISTED))
+            self._last = question, pieces, tuple(spans_of(piece) for piece in pieces)
+        _, pieces, ranked = self._last
+        passages = pack_pieces(pieces, budget, self.searches.corpus.name)
+        return Evidence(passages=passages, ranked=ranked)
+
+
+def spans_of(piece: Piece) -> tuple[Span, ...]:
+    """What a piece stands for: the text from its first to its last sentence."""
+    sentences = piece.document.sentences
+    first, last = min(piece.order), max(piece.order)
+    return (
+        Span(
+            document_id=piece.document.id,
+            start=sentences[first].span.start,
+            end=sentences[last].span.end,
+        ),
+    )
+
+
+def pieces_of(corpus: Corpus, ranking: Iterable[tuple[int, float]]) -> Iterable[Piece]:
+    """Records as they are, their sentences in text order."""
+    for number, score in ranking:
+        record = corpus.records[number]
+        order = tuple(range(record.first, record.last))
+        yield Piece(record.id, corpus.by_id[record.document_id], order, score)
+
+
+def reciprocal_ranks(corpus: Corpus, rankings: Sequence[Found], k: int = RRF_K) -> Found:
+    """Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold a record."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, (number, _) in enumerate(ranking, 1):
+            scores[number] = scores.get(number, 0.0) + 1 / (k + rank)
+    return best_first(corpus, scores)
+
+
+def best_first(corpus: Corpus, scores: Scores) -> Found:
+    """By score, ties by record id."""
+    return tuple(sorted(scores.items(), key=lambda item: (-item[1], corpus.records[item[0]].id)))
+
+
+def standardised(scores: Scores) -> dict[int, float]:
+    """Each score as standard deviations above the mean (z); all equal: all 0."""
+    if not scores:
+        return {}
+    mean, spread = fmean(scores.values()), pstdev(scores.values())
+    return {key: (score - mean) / spread if spread else 0.0 for key, score in scores.items()}
