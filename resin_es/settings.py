@@ -83,6 +83,33 @@ class Settings(BaseSettings):
     bridging: bool = Field(True, description="complete bridge terms from earlier hops")
     traces: bool = Field(True, description="keep a trace of every answer")
 
+    # models by key: a key alone switches nothing on
+    anthropic_key: SecretStr | None = Field(
+        None, description="key for Claude; unset: ANTHROPIC_API_KEY"
+    )
+    anthropic_url: str | None = Field(None, description="address instead of Anthropic's own")
+    llm_timeout: float = Field(120.0, gt=0, description="seconds for one call of a model")
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=dict,
+        description="dollars per million tokens, as JSON: model to [input, output]",
+    )
+
+    # evaluation
+    eval_model: str | None = Field(None, description="Claude model of the rows that need one")
+    judge_provider: Literal["openai", "anthropic", "gemini"] = Field(
+        "openai", description="API that the judge speaks"
+    )
+    judge_model: str | None = Field(None, description="model that judges answers")
+    judge_url: str | None = Field(None, description="address instead of the provider's own")
+    judge_key: SecretStr | None = Field(
+        None, description="key of the judge; unset, without judge_url: the provider's usual one"
+    )
+    judge_timeout: float = Field(180.0, gt=0, description="seconds for one judgement")
+    judge_options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="options of the judge's calls, as JSON; null leaves one out",
+    )
+
     # local node
     local_version: str | None = Field(None, description="8.17.4, 8.19.21 or 9.5.3")
     local_port: int = Field(9250, description="port of the local node")
@@ -97,7 +124,7 @@ class Settings(BaseSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
-    @field_validator("es_url")
+    @field_validator("es_url", "anthropic_url", "judge_url")
     @classmethod
     def _url(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):
@@ -127,6 +154,32 @@ def java_homes() -> dict[str, str]:
         for name in ("ES_JAVA_HOME", "JAVA_HOME", "PATH")
         if os.environ.get(name)
     }
+
+
+def anthropic_key(settings: Settings) -> SecretStr | None:
+    """The key for Claude: ``RESIN_ANTHROPIC_KEY``, else ``ANTHROPIC_API_KEY``."""
+    return settings.anthropic_key or _key_variable("ANTHROPIC_API_KEY")
+
+
+def judge_key(settings: Settings) -> SecretStr | None:
+    """The judge's key: ``RESIN_JUDGE_KEY``, else, unless ``RESIN_JUDGE_URL`` leads elsewhere,
+    the one that the provider's own tools use. A key goes to no address it was not meant for."""
+    if settings.judge_key or settings.judge_url:
+        return settings.judge_key
+    if settings.judge_provider == "anthropic":
+        return anthropic_key(settings)
+    return _key_variable(f"{settings.judge_provider.upper()}_API_KEY")
+
+
+def judge_address(settings: Settings) -> str | None:
+    """Where the judge is asked; None for the provider's own address."""
+    own = settings.anthropic_url if settings.judge_provider == "anthropic" else None
+    return settings.judge_url or own
+
+
+def _key_variable(name: str) -> SecretStr | None:
+    value = os.environ.get(name)
+    return SecretStr(value) if value else None
 
 
 class SettingRow(Frozen):
@@ -230,6 +283,8 @@ def without_credentials(url: str) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, SecretStr):
         return "********"
+    if isinstance(value, dict) and value and all(isinstance(v, tuple) for v in value.values()):
+        return ", ".join(f"{key}={low:g}/{high:g}" for key, (low, high) in sorted(value.items()))
     if isinstance(value, dict):
         # header values and free client options may hold credentials: show names alone
         return ", ".join(f"{key}=********" for key in sorted(value)) or "-"
