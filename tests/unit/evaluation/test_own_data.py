@@ -1,0 +1,121 @@
+"""A team's own documents and questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resin_es.errors import InputError, RecordError
+from resin_es.evaluation.align import documents_found, found_gold
+from resin_es.evaluation.convert import convert
+from resin_es.evaluation.datasets import load
+from resin_es.evaluation.datasets.building import split_document
+from resin_es.evaluation.values import EvalDataset, Span
+
+TEXT = "Eels swim. They live \u201clong\u201d lives. Nobody knows why."
+DOCUMENTS = [
+    {"id": "eel", "title": "Eels", "text": TEXT, "metadata": {"year": 2024}, "access": ["staff"]},
+    {"id": 2, "text": "Carp swim too."},
+]
+
+
+def write(folder: Path, *gold: Any, **fields: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    question = {"id": "q", "question": "Who swims?", "gold": list(gold), **fields}
+    for name, rows in (("documents", DOCUMENTS), ("questions", [question])):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def only(folder: Path) -> EvalDataset:
+    (dataset,) = load("own", folder)
+    return dataset
+
+
+def test_gold_by_quote_by_characters_and_by_document(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path / "team",
+        {"document": "eel", "quote": 'they LIVE "long"'},
+        {"document": "eel", "start": 0, "end": 10},
+        {"document": "2"},
+        answer="eels",
+        aliases=["the eel"],
+        kind="easy",
+    )
+    dataset = only(folder)
+    assert (dataset.name, [d.id for d in dataset.documents]) == ("team", ["eel", "2"])
+    (question,) = dataset.questions
+    assert (question.answer, question.aliases, question.kind) == ("eels", ("the eel",), "easy")
+    quote, span, document = question.gold
+    assert TEXT[quote.places[0].start : quote.places[0].end] == "They live \u201clong\u201d"
+    assert span.places == (Span(document_id="eel", start=0, end=10),)
+    assert document.id == "2"
+    assert question.gold_sentence_ids == ("eel@11-27", "eel@0-10", "2")
+
+
+def test_a_gold_document_is_found_by_any_of_its_sentences(tmp_path: Path) -> None:
+    dataset = only(write(tmp_path, {"document": "eel"}))
+    (question,) = dataset.questions
+    for sentence in dataset.documents[0].sentences:
+        assert found_gold(question, [sentence.span]) == (True,)
+        assert documents_found(question, [sentence.span]) == (True,)
+    assert found_gold(question, [Span(document_id="2", start=0, end=14)]) == (False,)
+
+
+def test_questions_may_have_no_answer_and_no_gold(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "questions.jsonl").write_text('{"id": 1, "question": "Why?"}\n', encoding="utf-8")
+    (question,) = only(folder).questions
+    assert (question.id, question.answer, question.gold) == ("1", "", ())
+
+
+@pytest.mark.parametrize(
+    ("gold", "reason"),
+    [
+        ({"document": "eel", "quote": "Eels fly."}, "its quote is not in the text of 'eel'"),
+        ({"document": "eel", "quote": ""}, "its quote is not in the text"),
+        ({"document": "eel", "start": 5, "end": 500}, "5 to 500 is no part of 'eel'"),
+        ({"document": "eel", "start": 5}, "end is no whole number"),
+        ({"document": "cod"}, r"document 'cod' is not in documents\.jsonl"),
+        ({"document": "eel", "qoute": "x"}, "unknown field 'qoute'.*Known: document, quote"),
+        ("eel", "is not a JSON object"),
+    ],
+)
+def test_broken_gold_is_named(tmp_path: Path, gold: Any, reason: str) -> None:
+    with pytest.raises(RecordError, match=rf"questions\.jsonl, line 1, gold\[0\]: {reason}"):
+        load("own", write(tmp_path, gold))
+
+
+@pytest.mark.parametrize("name", ["documents.jsonl", "questions.jsonl"])
+def test_both_files_have_to_be_there(tmp_path: Path, name: str) -> None:
+    folder = write(tmp_path)
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=f"lacks {name}"):
+        load("own", folder)
+
+
+def test_ids_that_repeat_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    path = folder / "documents.jsonl"
+    path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
+    with pytest.raises(InputError, match="several documents have the id 'eel'"):
+        load("own", folder)
+
+
+def test_records_to_index_keep_what_an_index_takes(tmp_path: Path) -> None:
+    first, second = convert("own", write(tmp_path))
+    assert first == {"id": "eel", "title": "Eels", "text": TEXT, "metadata": {"year": 2024}}
+    assert second == {"id": "2", "title": "", "text": "Carp swim too."}
+
+
+@given(st.text(max_size=200))
+def test_sentences_of_a_document_are_where_they_say(text: str) -> None:
+    document = split_document("d", "", text)
+    for sentence in document.sentences:
+        assert document.text[sentence.span.start : sentence.span.end] == sentence.text != ""
