@@ -1,0 +1,112 @@
+"""What all runners share: the job, the replies, the counting. Standard library alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class Spend:
+    """Model calls and tokens; over the limit the process ends at once, whoever catches what."""
+
+    def __init__(self, job: Job, limit: int) -> None:
+        self.calls = self.input_tokens = self.output_tokens = 0
+        self._job, self._limit, self._lock = job, limit, threading.Lock()
+
+    def add(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        with self._lock:
+            self.calls += 1
+            self.input_tokens += input_tokens or 0
+            self.output_tokens += output_tokens or 0
+            total = self.input_tokens + self.output_tokens
+        if self._limit and total > self._limit:
+            self._job.fatal(f"{total} model tokens were spent, over the limit of {self._limit}.")
+
+    def add_usage(self, usage: dict[str, Any]) -> None:
+        """As LightRAG calls its token tracker."""
+        self.add(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+    def now(self) -> tuple[int, int, int]:
+        return self.calls, self.input_tokens, self.output_tokens
+
+
+class Job:
+    """The job file named on the command line, and the file of replies."""
+
+    def __init__(self, path: str) -> None:
+        with open(path, encoding="utf-8") as file:
+            job = json.load(file)
+        self.documents: list[dict[str, str]] = job["documents"]
+        self.questions: list[dict[str, str]] = job["questions"]
+        self.model: dict[str, str] = job["model"]
+        self.embeddings: dict[str, Any] = job["embeddings"]
+        self.options: dict[str, str] = job["options"]
+        self.answers: bool = job["answers"]
+        self.work = Path(job["work"])
+        self.work.mkdir(parents=True, exist_ok=True)
+        # taken out of the environment, so that no package finds it there unasked
+        self.key = os.environ.pop("RESIN_EXTERNAL_KEY", "") or "none"
+        self._replies = Path(job["replies"])
+        self._lock = threading.Lock()
+        self.spend = Spend(self, int(job["max_tokens"]))
+
+    def open_questions(self) -> list[dict[str, str]]:
+        """Questions that no earlier run of the job answered."""
+        done = set()
+        if self._replies.exists():
+            with self._replies.open(encoding="utf-8") as lines:
+                for line in lines:
+                    try:
+                        reply = json.loads(line)
+                    except ValueError:
+                        continue
+                    if reply.get("kind") == "answered":
+                        done.add(reply["question"])
+        return [question for question in self.questions if question["id"] not in done]
+
+    def reply(self, kind: str, **fields: Any) -> None:
+        """Append one line. Where a broken run left half a line, it is ended first."""
+        line = json.dumps({"kind": kind, **fields}, ensure_ascii=True)
+        with self._lock, self._replies.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, 2)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+            file.write(line.encode() + b"\n")
+            file.flush()
+
+    def progress(self, done: int, total: int, stage: str) -> None:
+        self.reply("progress", done=done, total=total, stage=stage)
+
+    def fatal(self, reason: str) -> None:
+        """Say why the whole job cannot be done, and end the process."""
+        self.reply("failed", reason=reason)
+        sys.stderr.write(reason + "\n")
+        sys.stderr.flush()
+        os._exit(3)
+
+    @contextmanager
+    def measured(self) -> Iterator[dict[str, Any]]:
+        """A dict that holds seconds, calls and tokens of the block when it has ended."""
+        before, started = self.spend.now(), time.perf_counter()
+        cost: dict[str, Any] = {}
+        try:
+            yield cost
+        finally:
+            names = ("calls", "input_tokens", "output_tokens")
+            after = self.spend.now()
+            cost.update({name: new - old for name, new, old in zip(names, after, before)})  # noqa: B905
+            cost["seconds"] = time.perf_counter() - started
+
+
+def shown(error: BaseException, job: Job) -> str:
+    """An error in one line, without the key that it might quote."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:400]
+    return text.replace(job.key, "********") if job.key != "none" else text
