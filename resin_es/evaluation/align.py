@@ -18,7 +18,8 @@ Ranked = Sequence[Sequence[Span]]
 
 def found_gold(question: EvalQuestion, evidence: Iterable[Span]) -> tuple[bool, ...]:
     """For each gold sentence, in order, whether the evidence holds it, at any of its places."""
-    merged = merge_spans(evidence)
+    wanted = {place.document_id for gold in question.gold for place in gold.places}
+    merged = merge_spans(span for span in evidence if span.document_id in wanted)
     return tuple(any(_holds(merged, place) for place in gold.places) for gold in question.gold)
 
 
@@ -83,14 +84,15 @@ def _rank(by_document: Mapping[str, Sequence[tuple[int, int, int]]], place: Span
 def document_ranks(question: EvalQuestion, ranked: Ranked) -> tuple[int, ...]:
     """For each gold document, as ``gold_documents`` orders them, the 1-based rank of the first
     item with any of its text; 0 where none has."""
+    documents = gold_documents(question)
+    wanted = frozenset().union(*documents)
     first: dict[str, int] = {}
     for rank, item in enumerate(ranked, 1):
         for span in item:
-            if span.start < span.end:
+            if span.document_id in wanted and span.start < span.end:
                 first.setdefault(span.document_id, rank)
     return tuple(
-        min((first[copy] for copy in copies if copy in first), default=0)
-        for copies in gold_documents(question)
+        min((first[copy] for copy in copies if copy in first), default=0) for copies in documents
     )
 
 
