@@ -95,7 +95,7 @@ def test_broken_gold_of_a_selection(tmp_path: Path, pairs: Any, reason: str) -> 
 # ------------------------------------------------------------------ HotpotQA, distractor files
 
 EEL = ["Eel", ["Eels swim.", " They live long."]]
-HOTPOT = [
+HOTPOT: list[Fields] = [
     {
         "_id": "q1",
         "question": "Who swims?",
@@ -147,7 +147,7 @@ def test_a_broken_distractor_question_is_named(tmp_path: Path, change: Fields, r
 
 POND = {"idx": 0, "title": "Pond", "paragraph_text": "A pond. Eels live there."}
 RIVER = {"idx": 1, "title": "River", "paragraph_text": "The river ends in the pond."}
-MUSIQUE = {
+MUSIQUE: Fields = {
     "id": "2hop__1_2",
     "question": "What lives where the river ends?",
     "answer": "eels",
@@ -183,7 +183,7 @@ def test_musique_test_files_lack_answers_and_gold(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------------ QASC
 
-QASC = {
+QASC: Fields = {
     "id": "s1",
     "question": {
         "stem": "What swims?",
@@ -238,7 +238,7 @@ def passage(text: str, selected: int, url: str = "https://fish.example/") -> Fie
     return {"passage_text": text, "is_selected": selected, "url": url}
 
 
-MARCO = [
+MARCO: list[Fields] = [
     {
         "query_id": 7,
         "query": "what swims",
