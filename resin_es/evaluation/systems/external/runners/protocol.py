@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,17 +59,20 @@ class Job:
 
     def open_questions(self) -> list[dict[str, str]]:
         """Questions that no earlier run of the job answered."""
-        done = set()
-        if self._replies.exists():
-            with self._replies.open(encoding="utf-8") as lines:
-                for line in lines:
-                    try:
-                        reply = json.loads(line)
-                    except ValueError:
-                        continue
-                    if reply.get("kind") == "answered":
-                        done.add(reply["question"])
+        done = {reply["question"] for reply in self._lines() if reply.get("kind") == "answered"}
         return [question for question in self.questions if question["id"] not in done]
+
+    def replied(self, kind: str) -> bool:
+        """Whether any run of the job has said so before."""
+        return any(reply.get("kind") == kind for reply in self._lines())
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        if not self._replies.exists():
+            return
+        with self._replies.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                with suppress(ValueError):  # half a line of a run that was broken off
+                    yield json.loads(line)
 
     def reply(self, kind: str, **fields: Any) -> None:
         """Append one line. Where a broken run left half a line, it is ended first."""
@@ -110,3 +113,24 @@ def shown(error: BaseException, job: Job) -> str:
     """An error in one line, without the key that it might quote."""
     text = " ".join(f"{type(error).__name__}: {error}".split())[:400]
     return text.replace(job.key, "********") if job.key != "none" else text
+
+
+class FourCharacters:
+    """Tokens of four characters, the yardstick of the evaluation; exact both ways, and no
+    vocabulary to download. A token is its own characters, as one number."""
+
+    def encode(self, content: str) -> list[int]:
+        pieces = (content[at : at + 4] for at in range(0, len(content), 4))
+        return [self._number(piece) for piece in pieces]
+
+    def decode(self, tokens: list[int]) -> str:
+        return "".join(self._piece(token) for token in tokens)
+
+    @staticmethod
+    def _number(piece: str) -> int:
+        return int.from_bytes(b"\x01" + piece.encode("utf-32-be", "surrogatepass"), "big")
+
+    @staticmethod
+    def _piece(token: int) -> str:
+        raw = token.to_bytes((token.bit_length() + 7) // 8, "big")[1:]
+        return raw.decode("utf-32-be", "surrogatepass")

@@ -15,27 +15,6 @@ import protocol
 BATCH = 16
 
 
-class FourCharacters:
-    """Tokens of four characters, the yardstick of the evaluation; exact both ways, and no
-    vocabulary to download. A token is its own characters, as one number."""
-
-    def encode(self, content: str) -> list[int]:
-        pieces = (content[at : at + 4] for at in range(0, len(content), 4))
-        return [self._number(piece) for piece in pieces]
-
-    def decode(self, tokens: list[int]) -> str:
-        return "".join(self._piece(token) for token in tokens)
-
-    @staticmethod
-    def _number(piece: str) -> int:
-        return int.from_bytes(b"\x01" + piece.encode("utf-32-be", "surrogatepass"), "big")
-
-    @staticmethod
-    def _piece(token: int) -> str:
-        raw = token.to_bytes((token.bit_length() + 7) // 8, "big")[1:]
-        return raw.decode("utf-32-be", "surrogatepass")
-
-
 def build(job: protocol.Job) -> Any:
     from lightrag import LightRAG
     from lightrag.llm.openai import openai_complete_if_cache, openai_embed
@@ -69,7 +48,7 @@ def build(job: protocol.Job) -> Any:
         embedding_func=EmbeddingFunc(
             embedding_dim=vectors["dims"], func=embed, model_name=vectors["model"]
         ),
-        tokenizer=Tokenizer("four-characters", FourCharacters()),
+        tokenizer=Tokenizer("four-characters", protocol.FourCharacters()),
     )
 
 
