@@ -9,9 +9,10 @@ from typing import NamedTuple
 from resin_es.model import Candidate, DocumentHit, Dropped, EvidenceBuffer
 from resin_es.query.fence import Fenced, fence
 from resin_es.query.found import Found
-from resin_es.query.ranking import document_scores, helpings, ordered
+from resin_es.query.lots import HopHelpings
+from resin_es.query.ranking import chances, document_scores, helpings, ordered
 from resin_es.query.searching import ORIGINAL, Searching
-from resin_es.query.select import RANK, STALE, HopHelpings, select
+from resin_es.query.select import RANK, STALE, select
 
 
 class Chosen(NamedTuple):
@@ -34,10 +35,10 @@ def choose(run: Searching) -> Chosen:
     started = time.perf_counter()
     reach = min(2 * settings.k + 5, settings.budget // 5 + 10)
     serving = sorted(run.found, key=lambda name: name != ORIGINAL)
-    scores = {name: document_scores(run.found[name].pool, run.lexical) for name in serving}
-    orders = {
-        name: [(key, held[key]) for key in ordered(held)[:reach]] for name, held in scores.items()
-    }
+    orders = {}
+    for name in serving:
+        held = chances(document_scores(run.found[name].pool, run.lexical))
+        orders[name] = [(key, held[key]) for key in ordered(held)[:reach]]
     run.known.learn(key for order in orders.values() for key, _ in order)
     lines = {
         name: helpings(

@@ -1,13 +1,14 @@
 """Which documents a hop supports best, and what stands in them. Pure.
 
-Measured on the development questions: documents by a fused score, sentence by sentence within
-a document, never a mixture of the two; all passages of a good document, also those that
-nothing hit; a sentence counts more where its neighbours count.
+Measured on the development questions: documents by a fused score, read as the chance that the
+document is the right one; all passages of a good document, also those that nothing hit; a
+sentence counts more where its neighbours count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import exp
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
@@ -21,16 +22,23 @@ READ_WHOLE = 4_000
 """Characters up to which a document is read whole; of a longer one only the passages that a
 hop keeps, or it would fill the buffer by itself."""
 
-NEIGHBOUR = 0.15
-"""What a neighbour's score adds to a sentence's."""
+SHARPNESS = 0.8
+"""What one unit of fused score is worth in log odds. Fitted by likelihood; the same value, give
+or take .1, comes out where the questions are made worse (half of their words, noise, no lexical
+score), so it is a property of the score and not of the questions."""
+
+NEIGHBOURS = (0.5, 0.25)
+"""What the scores of the sentences next to one, and next but one, add to its own: evidence lies
+together."""
 
 
 class Helping(NamedTuple):
-    """What a hop takes of one document. ``passages``: ids, in text order. ``kept``: those of
-    them that count as the hop's own, best first. ``scores``: of each sentence that was hit."""
+    """What a hop takes of one document. ``chance``: from 0 to 1, that the document holds what
+    the hop asks for. ``passages``: ids, in text order. ``kept``: those of them that count as
+    the hop's own, best first. ``scores``: of each sentence that was hit."""
 
     document_key: str
-    score: float
+    chance: float
     passages: tuple[str, ...]
     kept: tuple[str, ...]
     scores: Mapping[str, float]
@@ -62,6 +70,16 @@ def standard(values: Sequence[float]) -> list[float]:
     return [(value - mean) / spread if spread > 1e-12 else 0.0 for value in values]
 
 
+def chances(scores: Mapping[str, float]) -> dict[str, float]:
+    """Each document's chance of being the right one, if one of them is; they sum to 1."""
+    if not scores:
+        return {}
+    top = max(scores.values())
+    weights = {key: exp(SHARPNESS * (score - top)) for key, score in scores.items()}
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
+
+
 def ordered(scores: Mapping[str, float]) -> list[str]:
     """Keys by score, best first, ties broken by key."""
     return sorted(scores, key=lambda key: (-scores[key], key))
@@ -77,7 +95,7 @@ def helpings(
 ) -> list[Helping]:
     """A hop's documents, best first, with ``k`` distinct passages kept among them.
 
-    ``order`` holds documents with their scores; ``current`` the passages that the registry
+    ``order`` holds documents with their chances; ``current`` the passages that the registry
     lists (a document that is not in it yields nothing). Every document gives its best passage
     before any gives its second. With ``whole``, a short document comes with all of its
     passages, and its best one may be one that only the document search found.
@@ -98,12 +116,12 @@ def helpings(
     return [
         Helping(
             key,
-            score,
+            chance,
             _taken(current[key], kept[key], whole=whole),
             tuple(kept[key]),
             {s: v for scores in hits.get(key, {}).values() for s, v in scores.items()},
         )
-        for key, score in order
+        for key, chance in order
         if kept.get(key)
     ]
 
@@ -144,8 +162,11 @@ def _taken(refs: Sequence[PassageRef], kept: Sequence[str], *, whole: bool) -> t
 def smoothed(order: Sequence[str], scores: Mapping[str, float]) -> dict[str, float]:
     """Each sentence's score with a share of its neighbours'; ``order`` is that of the text."""
     own = [scores.get(sentence_id, 0.0) for sentence_id in order]
-    around = [0.0, *own, 0.0]
-    return {
-        sentence_id: own[i] + NEIGHBOUR * (around[i] + around[i + 2])
-        for i, sentence_id in enumerate(order)
-    }
+    margin = [0.0] * len(NEIGHBOURS)
+    around = [*margin, *own, *margin]
+    result = {}
+    for place, sentence_id in enumerate(order, start=len(NEIGHBOURS)):
+        beside = ((around[place - n], around[place + n]) for n in range(1, len(NEIGHBOURS) + 1))
+        shares = zip(NEIGHBOURS, beside, strict=True)
+        result[sentence_id] = around[place] + sum(w * (a + b) for w, (a, b) in shares)
+    return result

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from resin_es.model import Candidate, EvidenceBuffer, Principal, token_count
 from resin_es.query.fence import SourcePassage, fence
+from resin_es.query.lots import HopHelpings
 from resin_es.query.pieces import GAP
-from resin_es.query.ranking import Helping, document_scores, helpings, smoothed
-from resin_es.query.select import HopHelpings, select
+from resin_es.query.ranking import Helping, chances, document_scores, helpings, smoothed
+from resin_es.query.select import select
 from resin_es.testing.scripted_store import ScriptedDocument, ScriptedStore
 
 
@@ -19,15 +20,20 @@ def sources(*documents: ScriptedDocument) -> dict[str, SourcePassage]:
     return dict(fence(fetched, wanted.items(), Principal()).sources)
 
 
-def whole(document: ScriptedDocument, score: float = 1.0, **scores: float) -> Helping:
+def whole(document: ScriptedDocument, chance: float = 0.0, **scores: float) -> Helping:
     ids = tuple(p.id for p in document.passages)
-    return Helping(document.key, score, ids, ids[:1], scores)
+    return Helping(document.key, chance, ids, ids[:1], scores)
+
+
+def falling(line: list[Helping]) -> list[Helping]:
+    """Chances so far apart that documents come one after the other, unless they are given."""
+    return [h._replace(chance=h.chance or 0.9 * 0.1**place) for place, h in enumerate(line)]
 
 
 def chosen(
     hops: dict[str, list[Helping]], *documents: ScriptedDocument, budget: int = 2000
 ) -> EvidenceBuffer:
-    served = [HopHelpings(name, line) for name, line in hops.items()]
+    served = [HopHelpings(name, falling(line)) for name, line in hops.items()]
     return select(served, sources(*documents), budget=budget, near_duplicate=0.9)
 
 
@@ -142,7 +148,8 @@ GROUND = sources(*FOREST.values())
 @given(HOPS, st.integers(min_value=1, max_value=400))
 def test_budget_holds_and_nothing_is_lost_or_doubled(lines: list[list[str]], budget: int) -> None:
     hops = [
-        HopHelpings(f"h{i}", [whole(FOREST[name]) for name in line]) for i, line in enumerate(lines)
+        HopHelpings(f"h{i}", falling([whole(FOREST[name]) for name in line]))
+        for i, line in enumerate(lines)
     ]
     buffer = select(hops, GROUND, budget=budget, near_duplicate=0.9)
     kept = [p.passage_id for p in buffer.passages]
@@ -242,5 +249,65 @@ def test_a_sentence_speaks_for_itself_and_a_unit_only_where_it_does_not() -> Non
 
 def test_neighbours_lift_a_sentence() -> None:
     scores = smoothed(["a", "b", "c", "d"], {"a": 0.5, "b": 0.4, "d": 0.45})
-    assert scores["c"] == pytest.approx(0.15 * 0.85)
-    assert scores["a"] > scores["b"] > scores["d"]
+    assert scores["a"] == pytest.approx(0.5 + 0.5 * 0.4)
+    assert scores["c"] == pytest.approx(0.5 * 0.85 + 0.25 * 0.5)
+    assert smoothed(["a"], {}) == {"a": 0.0}
+
+
+def test_chances_sum_to_one_and_follow_the_scores() -> None:
+    assert chances({}) == {}
+    assert chances({"a": -3.0}) == {"a": 1.0}
+    even = chances({"a": 2.0, "b": 2.0})
+    assert even == {"a": 0.5, "b": 0.5}
+    apart = chances({"a": 900.0, "b": -900.0, "c": 899.0})
+    assert sum(apart.values()) == pytest.approx(1)
+    assert apart["a"] > apart["c"] > apart["b"] >= 0
+
+
+def test_an_uncertain_first_document_shares_with_the_second() -> None:
+    long = [numbered(name, passages=2, sentences=4) for name in ("first", "second")]
+    size = token_count(long[0].text)
+    certain = chosen({"h1": [whole(long[0], 0.95), whole(long[1], 0.05)]}, *long, budget=size)
+    assert order(certain) == ["first"]
+    torn = chosen({"h1": [whole(long[0], 0.5), whole(long[1], 0.45)]}, *long, budget=size)
+    assert order(torn) == ["first", "second"]
+    first, second = (
+        sum(len(p.sentences) for p in torn.passages if p.document_id == name)
+        for name in ("first", "second")
+    )
+    assert first >= second >= 2
+
+
+def test_the_hop_that_is_surest_of_a_document_says_what_counts_in_it() -> None:
+    first, *_, last = (sentence for p in A.passages for sentence in p.sentence_ids)
+    unsure, sure = whole(A, 0.2, **{first: 0.9}), whole(A, 0.8, **{last: 0.9})
+    size = token_count(A.passages[1].text)
+    buffer = chosen({"q": [unsure], "h1": [sure]}, A, budget=size)
+    assert [s.id for p in buffer.passages for s in p.sentences][-1] == last
+    assert {p.score for p in buffer.passages} == {0.8}
+
+
+def test_a_hop_that_is_owed_nothing_is_served_by_its_chances() -> None:
+    hop = HopHelpings("f", [whole(B, 0.01)], owed=False)
+    size = token_count(A.text)
+    main = HopHelpings("q", [whole(A, 0.9)])
+    alone = select([main, hop], sources(A, B), budget=size, near_duplicate=0.9)
+    assert order(alone) == ["alder"]
+    shared = select([main, hop._replace(owed=True)], sources(A, B), budget=size, near_duplicate=0.9)
+    assert order(shared) == ["alder", "birch"]
+
+
+def test_a_sentence_longer_than_the_budget_ends_nothing() -> None:
+    long = ScriptedDocument("long", [["An endless sentence " + "goes on " * 60 + "here."]])
+    buffer = chosen({"h1": [whole(long), whole(A)]}, long, A, budget=token_count(A.text))
+    assert order(buffer) == ["alder"]
+    assert [(d.document_id, d.reason) for d in buffer.dropped] == [("long", "budget")]
+
+
+def test_a_copy_of_a_likelier_document_costs_nothing() -> None:
+    text = [["Elms line the road.", "They were planted after the flood of 1953."]]
+    copies = [ScriptedDocument(name, text) for name in ("copy", "print")]
+    lines = {"h1": [whole(copies[0], 0.5), whole(copies[1], 0.4), whole(A, 0.1)]}
+    buffer = chosen(lines, *copies, A)
+    assert order(buffer) == ["copy", "alder"]
+    assert [(d.document_id, d.reason) for d in buffer.dropped] == [("print", "duplicate")]
