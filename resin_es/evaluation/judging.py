@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from resin_es.evaluation.values import Judgement, Spent
+from resin_es.model.base import Frozen
 
 
 class Judge(Protocol):
@@ -26,3 +27,22 @@ class Judge(Protocol):
     def spent(self) -> Spent:
         """All calls so far."""
         ...
+
+
+class JudgeCall(Frozen):
+    """One judgement with everything that led to it, for the run's folder [A.5].
+
+    ``metric`` is ``answer_relevancy`` or ``context_recall``; what a metric does not look at is
+    empty. ``outputs`` are the judge's own words, as JSON: the questions that it made of the
+    answer, or its verdict on each statement of the reference. No key stands anywhere in it.
+    """
+
+    metric: str
+    judge: str
+    question: str
+    answer: str = ""
+    contexts: tuple[str, ...] = ()
+    reference: str = ""
+    outputs: tuple[str, ...] = ()
+    judgement: Judgement
+    spent: Spent = Spent()
