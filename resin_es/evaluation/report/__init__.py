@@ -1,7 +1,11 @@
-"""A run's results: terminal tables, JSON, one HTML page."""
+"""A run's results: built once, shown in the terminal, as JSON and as one HTML page."""
 
 from __future__ import annotations
 
-from resin_es.evaluation.report.earlier import as_dict, as_table
+from resin_es.evaluation.report.build import build_report
+from resin_es.evaluation.report.document import as_dict, schema
+from resin_es.evaluation.report.page import as_page
+from resin_es.evaluation.report.terminal import tables
+from resin_es.evaluation.report.values import Report
 
-__all__ = ["as_dict", "as_table"]
+__all__ = ["Report", "as_dict", "as_page", "build_report", "schema", "tables"]

@@ -14,6 +14,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from resin_es.errors import UsageError
+from resin_es.evaluation.values import Stage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +41,7 @@ _RC: dict[str, Any] = {
     "svg.hashsalt": "resin-es",
     "svg.fonttype": "path",
     "font.family": ["DejaVu Sans"],
-    "font.size": 9.0,
+    "font.size": 8.5,
     "text.parse_math": False,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -111,7 +112,7 @@ def budget_curve(lines: Sequence[Line], budgets: Sequence[int]) -> str:
     """Recall (percent) over evidence budgets, evenly spaced."""
     places = {budget: float(number) for number, budget in enumerate(budgets)}
     moved = [line._replace(points=[(places[int(x)], y) for x, y in line.points]) for line in lines]
-    figure, axes = _start(7.2, 3.6)
+    figure, axes = _start(5.9, 3.2)
     _lines(axes, moved)
     axes.set_xticks(list(places.values()), [f"{budget:,}" for budget in budgets])
     axes.margins(x=0.08)
@@ -124,7 +125,7 @@ def budget_curve(lines: Sequence[Line], budgets: Sequence[int]) -> str:
 @_drawn
 def k_curve(lines: Sequence[Line]) -> str:
     """Recall (percent) over candidates kept per hop, a line a budget."""
-    figure, axes = _start(6.2, 3.2)
+    figure, axes = _start(5.9, 3.2)
     _lines(axes, lines, COLOURS_OF_BUDGETS)
     axes.set_xticks(sorted({x for line in lines for x, _ in line.points}))
     axes.set_xlabel("passages kept per hop (k)")
@@ -136,7 +137,7 @@ def k_curve(lines: Sequence[Line]) -> str:
 @_drawn
 def size_curve(lines: Sequence[Line], budgets: Sequence[int]) -> str:
     """Recall (percent) over mean evidence size, a point a budget."""
-    figure, axes = _start(7.2, 3.6)
+    figure, axes = _start(5.9, 3.2)
     _lines(axes, lines)
     for budget in budgets:
         axes.axvline(budget, color=FAINT, linewidth=1.2, zorder=0)
@@ -151,7 +152,7 @@ def size_curve(lines: Sequence[Line], budgets: Sequence[int]) -> str:
 def grouped_bars(bars: Sequence[Bar], name: str = "kinds") -> str:
     """Recall (percent) in horizontal bars, one a budget within each group."""
     parts = list(bars[0].values)
-    figure, axes = _start(7.2, 0.9 + len(bars) * (0.19 * len(parts) + 0.14))
+    figure, axes = _start(5.9, 0.9 + len(bars) * (0.19 * len(parts) + 0.14))
     thick = 0.8 / len(parts)
     for number, part in enumerate(parts):
         places = [row + number * thick - 0.4 + thick / 2 for row in range(len(bars))]
@@ -169,9 +170,9 @@ def grouped_bars(bars: Sequence[Bar], name: str = "kinds") -> str:
 
 
 @_drawn
-def failure_bars(bars: Sequence[Bar], names: Mapping[str, str]) -> str:
+def failure_bars(bars: Sequence[Bar], names: Mapping[Stage, str]) -> str:
     """Gold sentences lost, stacked by stage, a bar a budget; ``names`` are the stages' words."""
-    figure, axes = _start(7.2, 1.0 + 0.42 * len(bars))
+    figure, axes = _start(5.9, 1.0 + 0.42 * len(bars))
     left = [0.0] * len(bars)
     widest = max((sum(bar.values.values()) for bar in bars), default=0.0) or 1.0
     for stage, words in names.items():
@@ -195,7 +196,7 @@ def forest(panels: Mapping[str, Sequence[Range]]) -> str:
     """Differences in points with their intervals: a panel a budget, a line a row; the rows of
     all panels are the same."""
     labels = [item.label for item in next(iter(panels.values()))]
-    figure = _figure(7.2, 1.0 + 0.27 * len(labels))
+    figure = _figure(5.9, 0.9 + 0.29 * len(labels))
     all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (title, ranges) in zip(all_axes, panels.items(), strict=True):
         _forest_panel(axes, title, ranges)
@@ -214,6 +215,7 @@ def _forest_panel(axes: Axes, title: str, ranges: Sequence[Range]) -> None:
     axes.set_title(title, fontsize=9)
     axes.set_xlabel("points")
     axes.margins(x=0.08)
+    axes.locator_params(axis="x", nbins=4)
 
 
 # ---------------------------------------------------------------- shared
@@ -258,7 +260,7 @@ def _rows(axes: Axes, labels: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _cut(label: str, longest: int = 38) -> str:
+def _cut(label: str, longest: int = 30) -> str:
     return label if len(label) <= longest else label[: longest - 1].rstrip() + "…"
 
 
@@ -269,12 +271,12 @@ def _legend_beside(axes: Axes, lines: Sequence[Line] = ()) -> None:
     order = sorted(range(len(labels)), key=lambda number: ends.get(labels[number], 0.0))
     axes.legend(
         [handles[number] for number in order],
-        [_cut(labels[number], 32) for number in order],
+        [_cut(labels[number], 26) for number in order],
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0.0,
-        fontsize=8,
-        handlelength=2.6,
+        fontsize=7.5,
+        handlelength=2.4,
     )
 
 

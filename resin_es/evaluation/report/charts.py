@@ -1,0 +1,181 @@
+"""Which plots a section has, and what each says in a line. Needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from resin_es.evaluation.report import plots
+from resin_es.evaluation.report.ablations import k_of, kind_of
+from resin_es.evaluation.report.compared import HERO
+from resin_es.evaluation.report.plots import Bar, Line, Range
+from resin_es.evaluation.report.values import RowReport, Section
+from resin_es.evaluation.report.words import STAGES, tokens
+
+MOST_LINES = 6
+"""Beside RESIN; more cannot be told apart."""
+
+
+class Chart(NamedTuple):
+    """A drawn plot."""
+
+    svg: str
+    caption: str
+
+
+def charts(section: Section) -> dict[str, Chart]:
+    """The plots that the section has figures for, by name. Raises UsageError where matplotlib
+    is not installed."""
+    return dict(_charts(section))
+
+
+def _charts(section: Section) -> Iterator[tuple[str, Chart]]:
+    rows = _compared(section)
+    if rows and len(section.budgets) > 1:
+        yield (
+            "budget",
+            Chart(
+                plots.budget_curve(_budget_lines(rows), section.budgets),
+                "Gold sentences found at each evidence budget: higher and further left is better.",
+            ),
+        )
+    if ranges := _ranges(section):
+        yield (
+            "forest",
+            Chart(
+                plots.forest(ranges),
+                "Each row minus RESIN, in points, with its 95% interval: left of the line RESIN "
+                "finds more. Hollow: the interval holds zero, so it may be chance.",
+            ),
+        )
+    if lines := _k_lines(section):
+        yield (
+            "k",
+            Chart(
+                plots.k_curve(lines),
+                "Gold sentences found by how many passages a hop keeps, a line a budget.",
+            ),
+        )
+    if bars := _kind_bars(section):
+        yield (
+            "kinds",
+            Chart(
+                plots.grouped_bars(bars),
+                "Gold sentences found with one kind of unit alone, with all six, and by RESIN, "
+                "which searches sentences too.",
+            ),
+        )
+    hero = section.row(HERO)
+    if hero is not None and hero.failures:
+        yield (
+            "failures",
+            Chart(
+                plots.failure_bars(_stage_bars(hero), STAGES),
+                "RESIN's lost gold sentences by the stage that lost them, a bar a budget.",
+            ),
+        )
+    if rows and len(section.budgets) > 1:
+        yield (
+            "size",
+            Chart(
+                plots.size_curve(_size_lines(rows), section.budgets),
+                "Gold sentences found against the text really handed over; vertical lines are the "
+                "budgets.",
+            ),
+        )
+
+
+def _compared(section: Section) -> list[RowReport]:
+    """RESIN and the best of what is no ablation, in the section's order. A row that finds
+    nothing at all would only flatten the others."""
+    others = [
+        row
+        for row in section.group("baseline", "known", "external")
+        if max(row.gold_recall.values(), default=0.0) > 0
+    ]
+    best = sorted(others, key=lambda row: -sum(row.gold_recall.values()))[:MOST_LINES]
+    chosen = {row.system for row in best} | {HERO}
+    return [row for row in section.rows if row.system in chosen and not row.skipped]
+
+
+def _budget_lines(rows: Sequence[RowReport]) -> list[Line]:
+    return [
+        Line(row.label, [(b, 100 * share) for b, share in row.gold_recall.items()], _hero(row))
+        for row in rows
+    ]
+
+
+def _size_lines(rows: Sequence[RowReport]) -> list[Line]:
+    return [
+        Line(
+            row.label,
+            [(row.mean_tokens[b], 100 * share) for b, share in row.gold_recall.items()],
+            _hero(row),
+        )
+        for row in rows
+    ]
+
+
+def _hero(row: RowReport) -> bool:
+    return row.system == HERO
+
+
+def _ranges(section: Section) -> dict[str, list[Range]]:
+    """By budget, every row that is no ablation (those have a table of their own) and finds
+    anything, in the section's order."""
+    rows = [
+        row
+        for row in section.group("baseline", "known", "external")
+        if row.against_resin and max(row.gold_recall.values(), default=0.0) > 0
+    ]
+    if not rows:
+        return {}
+    return {
+        f"{tokens(budget)} tokens": [
+            Range(row.label, 100 * d.difference, 100 * d.low, 100 * d.high)
+            for row in rows
+            for d in (row.against_resin[budget],)
+        ]
+        for budget in section.budgets
+    }
+
+
+def _k_lines(section: Section) -> list[Line]:
+    """A line a budget; none with fewer than two k."""
+    by_k = {
+        k: row for row in section.rows if (k := k_of(row.system)) is not None and not row.skipped
+    }
+    if len(by_k) < 2:
+        return []
+    return [
+        Line(
+            f"{tokens(budget)} tokens",
+            [(k, 100 * by_k[k].gold_recall[budget]) for k in sorted(by_k)],
+        )
+        for budget in section.budgets
+    ]
+
+
+def _kind_bars(section: Section) -> list[Bar]:
+    single = [row for row in section.rows if kind_of(row.system) and not row.skipped]
+    if not single:
+        return []
+    single.sort(key=lambda row: -sum(row.gold_recall.values()))
+    whole = [
+        (words, row)
+        for words, system in (("RESIN", HERO), ("all six kinds", "no-sentences"))
+        if (row := section.row(system)) is not None
+    ]
+    labelled = [*whole, *((kind_of(row.system), row) for row in single)]
+    return [Bar(label, _by_budget(row)) for label, row in labelled]
+
+
+def _by_budget(row: RowReport) -> Mapping[str, float]:
+    return {f"{tokens(b)} tokens": 100 * share for b, share in row.gold_recall.items()}
+
+
+def _stage_bars(row: RowReport) -> list[Bar]:
+    return [
+        Bar(f"{tokens(budget)} tokens", {stage: float(n) for stage, n in counts.items()})
+        for budget, counts in row.failures.items()
+    ]

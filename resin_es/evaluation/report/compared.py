@@ -1,0 +1,68 @@
+"""Rows compared with RESIN: differences, and its lead over the best baseline. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from resin_es.evaluation.intervals import Interval
+from resin_es.evaluation.measures import compare
+from resin_es.evaluation.report.values import Difference, Headline, RowReport
+from resin_es.evaluation.values import EvalResult
+
+HERO = "resin"
+"""The system that the others are compared with."""
+
+
+def has_row(results: Iterable[EvalResult], system: str) -> bool:
+    return all(
+        any(row.system == system and row.questions for row in result.systems) for result in results
+    )
+
+
+def against(
+    results: Sequence[EvalResult], system: str, budgets: Iterable[int], seed: int
+) -> dict[int, Difference]:
+    """Gold recall of ``system`` minus RESIN's, by budget; empty for RESIN itself."""
+    if system == HERO or not has_row(results, HERO) or not any(q.gold for q in results[0].asked):
+        return {}
+    return {
+        budget: _difference(compare(results, HERO, system, "recall", budget, seed=seed))
+        for budget in budgets
+    }
+
+
+def _difference(interval: Interval) -> Difference:
+    return Difference(
+        difference=interval.difference,
+        low=interval.low,
+        high=interval.high,
+        questions=interval.n,
+        level=interval.level,
+    )
+
+
+def headline(
+    results: Sequence[EvalResult], rows: Sequence[RowReport], seed: int
+) -> tuple[Headline, ...]:
+    """RESIN beside the best row of the group ``baseline``, at each budget."""
+    resin = next((row for row in rows if row.system == HERO and not row.skipped), None)
+    if resin is None:
+        return ()
+    baselines = [row for row in rows if row.group == "baseline" and not row.skipped]
+    lines = []
+    for budget, recall in resin.gold_recall.items():
+        best = max(baselines, key=lambda row: row.gold_recall[budget], default=None)
+        if best is None or budget not in best.against_resin:
+            lines.append(Headline(budget=budget, resin=recall))
+            continue
+        lead = compare(results, best.system, HERO, "recall", budget, seed=seed)
+        lines.append(
+            Headline(
+                budget=budget,
+                resin=recall,
+                baseline=best.label,
+                baseline_recall=best.gold_recall[budget],
+                lead=_difference(lead),
+            )
+        )
+    return tuple(lines)
