@@ -96,6 +96,11 @@ class Settings(BaseSettings):
 
     # evaluation
     eval_model: str | None = Field(None, description="Claude model of the rows that need one")
+    external_url: str | None = Field(
+        None, description="OpenAI-compatible endpoint of other people's systems, up to /v1"
+    )
+    external_model: str | None = Field(None, description="model of other people's systems")
+    external_key: SecretStr | None = Field(None, description="key of that endpoint")
     judge_provider: Literal["openai", "anthropic", "gemini"] = Field(
         "openai", description="API that the judge speaks"
     )
@@ -124,7 +129,7 @@ class Settings(BaseSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
-    @field_validator("es_url", "anthropic_url", "judge_url")
+    @field_validator("es_url", "anthropic_url", "judge_url", "external_url")
     @classmethod
     def _url(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):

@@ -1,19 +1,53 @@
-"""eval: how much of the gold evidence lies in a small context."""
+"""eval: how much of the gold evidence lies in a small context, beside other ways to retrieve."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from resin_es.cli.options import Json
 from resin_es.cli.output import console, note, print_json, progress
 
+if TYPE_CHECKING:
+    from resin_es.bootstrap.evaluation import EvalOutcome
+
 
 def evaluate(
-    dataset: Annotated[str, typer.Argument(help="The data set: holisqa.")],
-    data: Annotated[Path, typer.Option("--data", help="Folder of one domain, or the one above.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="The data set's format: holisqa, hotpotqa, musique, qasc, msmarco, own; "
+            "or `systems` to list the rows."
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder or file of the data set.")
+    ] = None,
+    systems: Annotated[
+        str,
+        typer.Option(
+            "--systems",
+            help="Rows, comma-separated: names and groups (baselines, known, ablations, "
+            "external, all). Default: what needs no model and takes minutes.",
+        ),
+    ] = "",
+    budgets: Annotated[
+        str, typer.Option("--budgets", help="Evidence budgets in tokens, comma-separated.")
+    ] = "500,1000,2000",
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for findings, results.json and report.html.")
+    ] = Path("resin-eval"),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what an earlier run into --out found.")
+    ] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Compose answers at the largest budget: F1, EM.")
+    ] = False,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Have answers judged by RAGAS (needs a key; costs).")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only the first N questions.")
     ] = None,
@@ -21,25 +55,77 @@ def evaluate(
         int | None,
         typer.Option("--documents", min=1, help="Only N documents, those of the questions first."),
     ] = None,
-    details: Annotated[
-        bool, typer.Option("--questions", help="With --json: question by question, too.")
-    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals.")] = 0,
     json_output: Json = False,
 ) -> None:
-    """Measure gold-sentence recall at 500, 1,000 and 2,000 tokens beside two baselines.
+    """Measure gold-sentence recall within evidence budgets, with intervals, beside baselines.
 
-    Indexes the data set under a prefix of its own (…-eval), where nothing else is touched.
+    Indexes the data set under a prefix of its own (…-eval), where nothing else is touched. A
+    run that is broken off goes on where it ended; what is known is not run again.
     """
-    from resin_es.bootstrap.evaluation import evaluate_holisqa
-    from resin_es.errors import InputError
-    from resin_es.evaluation.report import as_dict, as_table
-
-    if dataset != "holisqa":
-        raise InputError(f"unknown data set {dataset!r}.", hint="Known: holisqa.")
-    with progress() as bar:
-        results = evaluate_holisqa(data, limit=limit, documents=documents, progress=bar, say=note)
-    if json_output:
-        print_json(as_dict(results, questions=details))
+    if dataset == "systems":
+        _list_systems(json_output)
         return
-    for result in results:
-        console().print(as_table(result))
+    from resin_es.bootstrap.evaluation import EvalRequest, run_evaluation
+    from resin_es.errors import InputError
+
+    if data is None:
+        raise InputError("--data is missing.", hint="Name the folder that the data set lies in.")
+    request = EvalRequest(
+        dataset=dataset,
+        data=data,
+        systems=tuple(name.strip() for name in systems.split(",") if name.strip()),
+        budgets=_numbers(budgets),
+        limit=limit,
+        documents=documents,
+        out=out,
+        fresh=fresh,
+        answers=answers,
+        judge=judge,
+        seed=seed,
+    )
+    with progress() as bar:
+        outcome = run_evaluation(request, progress=bar, say=note)
+    _show(outcome, json_output)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    from resin_es.errors import InputError
+
+    try:
+        return tuple(int(part.replace("_", "")) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise InputError(
+            f"--budgets is {text!r}, but must be whole numbers.", hint="--budgets 500,1000,2000"
+        ) from error
+
+
+def _show(outcome: EvalOutcome, json_output: bool) -> None:
+    if json_output:
+        from resin_es.evaluation.report import as_dict
+
+        print_json(as_dict(outcome.report))
+    else:
+        from resin_es.evaluation.report import tables
+
+        for table in tables(outcome.report):
+            console().print(table)
+    for path in outcome.files:
+        note(f"wrote {path}")
+
+
+def _list_systems(json_output: bool) -> None:
+    from resin_es.bootstrap.evaluation import catalogue
+
+    entries = catalogue()
+    if json_output:
+        print_json({"systems": [entry.model_dump() for entry in entries]})
+        return
+    from rich.table import Table
+
+    table = Table(title="Rows of an evaluation (--systems)")
+    for column in ("name", "group", "what it is", "needs"):
+        table.add_column(column)
+    for entry in entries:
+        table.add_row(entry.name, entry.group, entry.about, entry.needs)
+    console().print(table)

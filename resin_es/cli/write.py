@@ -15,20 +15,19 @@ from resin_es.cli.output import console, note, print_json, progress
 
 
 def convert(
-    kind: Annotated[str, typer.Argument(help="What the folder holds: holisqa.")],
-    folder: Annotated[Path, typer.Argument(help="Folder of one domain of the data set.")],
+    kind: Annotated[
+        str, typer.Argument(help="What it holds: holisqa, hotpotqa, musique, qasc, msmarco, own.")
+    ],
+    folder: Annotated[Path, typer.Argument(help="Folder or file of the data set (one domain).")],
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write (default: standard output).")
     ] = None,
     json_output: Json = False,
 ) -> None:
     """Turn a data set's folder into JSONL that `resin-es index` reads. No gold data goes in."""
-    from resin_es.errors import InputError
-    from resin_es.evaluation.convert import convert_holisqa
+    from resin_es.evaluation.convert import convert as converted
 
-    if kind != "holisqa":
-        raise InputError(f"unknown data set {kind!r}.", hint="Known: holisqa.")
-    records = convert_holisqa(folder)
+    records = converted(kind, folder)
     count = 0
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout

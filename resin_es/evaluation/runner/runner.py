@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-
-from pydantic import ConfigDict
 
 from resin_es.errors import InputError
 from resin_es.evaluation.judging import Judge
@@ -29,7 +28,7 @@ from resin_es.evaluation.values import (
     SystemResult,
 )
 from resin_es.model import Answer
-from resin_es.model.base import Frozen, content_id
+from resin_es.model.base import content_id
 from resin_es.ports import Composer, Progress
 
 BUDGETS = (500, 1000, 2000)
@@ -38,23 +37,26 @@ Diagnose = Callable[[EvalQuestion, Evidence, Answer | None], Sequence[Miss]]
 """Where a question's missed gold sentences were lost; only for rows with a trace."""
 
 
-class RunOptions(Frozen):
+def _nothing() -> None:
+    """Nothing to forget."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
     """How a run goes.
 
-    ``answers``: compose an answer for every row, at the largest budget. ``judge`` (implies it)
-    scores them. ``limit``: only the first questions. ``new_question`` is called before each
-    question (memories forget), ``lent`` tells seconds that a row was spared by a memory.
+    ``composer``: answers every row at the largest budget, from the row's own evidence; ``judge``
+    scores those answers. ``limit``: only the first questions. ``new_question`` is called before
+    each question (memories forget), ``lent`` tells seconds that a memory spared a row.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     budgets: tuple[int, ...] = BUDGETS
     limit: int | None = None
     composer: Composer | None = None
     judge: Judge | None = None
     diagnose: Diagnose | None = None
-    new_question: Callable[[], None] = lambda: None
-    lent: Callable[[], float] = lambda: 0.0
+    new_question: Callable[[], None] = _nothing
+    lent: Callable[[], float] = float
 
 
 def evaluate(
@@ -167,16 +169,22 @@ class _Row:
         return self.options.composer is not None and budget == max(self.options.budgets)
 
     def _at(self, question: EvalQuestion, budget: int) -> QuestionResult:
-        self.options.lent()
+        self._lent()
         started = time.perf_counter()
         evidence = self.system.evidence(question.question, budget)
         answer = self._answer(question, budget, evidence)
-        seconds = time.perf_counter() - started + self.options.lent()
+        seconds = time.perf_counter() - started + self._lent()
         misses = self._misses(question, evidence, answer)
         judged = self._judged(question, evidence, answer) if answer is not None else None
         if self.folder is not None and answer is not None:
             self.folder.keep_context(self.system.name, question, budget, evidence, answer.text)
         return finding(question, budget, evidence, seconds=seconds, misses=misses, answer=judged)
+
+    def _lent(self) -> float:
+        """Seconds that the row was spared: by the shared memory, or, for a system that did its
+        work beforehand, by that."""
+        own = getattr(self.system, "lent", float)
+        return self.options.lent() + float(own())
 
     def _answer(self, question: EvalQuestion, budget: int, evidence: Evidence) -> Answer | None:
         composer = self.options.composer

@@ -93,10 +93,14 @@ class RankedSystem:
         self._rank = rank
         self._last: tuple[str, tuple[Piece, ...], tuple[tuple[Span, ...], ...]] | None = None
 
+    def pieces(self, text: str) -> Iterable[Piece]:
+        """The row's own ranking for any text, best first. Raises StoreError, ModelError."""
+        return self._rank(self.searches, text)
+
     def evidence(self, question: str, budget: int) -> Evidence:
         """The best pieces within ``budget`` tokens. Raises StoreError, ModelError."""
         if self._last is None or self._last[0] != question:
-            pieces = tuple(islice(self._rank(self.searches, question), LISTED))
+            pieces = tuple(islice(self.pieces(question), LISTED))
             self._last = question, pieces, tuple(spans_of(piece) for piece in pieces)
         _, pieces, ranked = self._last
         passages = pack_pieces(pieces, budget, self.searches.corpus.name)

@@ -1,0 +1,133 @@
+"""Index, rows, run, report: one data set after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from resin_es.bootstrap.evaluation.indexing import (
+    READER_OF_ROWS,
+    evaluation_services,
+    facts,
+    index_dataset,
+    source_of,
+)
+from resin_es.bootstrap.evaluation.request import EvalRequest
+from resin_es.bootstrap.evaluation.rows import Rows, catalogue, make_rows
+from resin_es.bootstrap.services import Services
+from resin_es.errors import InputError, UsageError
+from resin_es.evaluation.datasets import load
+from resin_es.evaluation.failures import FailureDiagnosis, IndexedDocuments
+from resin_es.evaluation.judging import Judge
+from resin_es.evaluation.report import Report, as_dict, as_page, build_report
+from resin_es.evaluation.runner.fingerprint import run_fingerprint
+from resin_es.evaluation.runner.folder import RunFolder
+from resin_es.evaluation.runner.runner import RunOptions, evaluate
+from resin_es.evaluation.slices import sliced
+from resin_es.evaluation.systems.published import published_rows
+from resin_es.evaluation.systems.selection import Entry, selected
+from resin_es.evaluation.values import EvalDataset, EvalResult, SystemResult
+from resin_es.model.base import Frozen
+from resin_es.ports import Progress
+from resin_es.settings import load_settings
+
+RESULTS, PAGE = "results.json", "report.html"
+
+
+class EvalOutcome(Frozen):
+    """What a run found, as a report, and the files that were written."""
+
+    report: Report
+    files: tuple[Path, ...] = ()
+
+
+def run_evaluation(
+    request: EvalRequest,
+    *,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> EvalOutcome:
+    """Raises InputError, SettingsError, StoreError, ModelError."""
+    wanted = selected(request.systems, catalogue())
+    datasets = [
+        sliced(one, questions=request.limit, documents=request.documents)
+        for one in load(request.dataset, request.data)
+    ]
+    services = evaluation_services(load_settings(), progress)
+    judge = _judge(services) if request.judge else None
+    for dataset in datasets:
+        source = source_of(dataset, request.dataset)
+        index_dataset(services, dataset, source, progress, say)
+    results = [
+        _evaluated(services, dataset, request, wanted, judge, progress, say) for dataset in datasets
+    ]
+    report = build_report(results, seed=request.seed)
+    return EvalOutcome(report=report, files=_written(report, results, request.out, say))
+
+
+def _written(
+    report: Report, results: Sequence[EvalResult], out: Path, say: Callable[[str], None]
+) -> tuple[Path, ...]:
+    """``results.json`` with every finding, and the page, where the libraries for it are there."""
+    document = as_dict(report, results)
+    texts = {RESULTS: json.dumps(document, ensure_ascii=False, indent=1)}
+    try:
+        texts[PAGE] = as_page(report)
+    except UsageError as error:
+        say(f"No {PAGE}: {error.message} {error.hint}")
+    try:
+        for name, text in texts.items():
+            (out / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}.") from error
+    return tuple(out / name for name in texts)
+
+
+def _judge(services: Services) -> Judge:
+    from resin_es.bootstrap.models import make_judge
+
+    return make_judge(services.settings, services.embedder)
+
+
+def _evaluated(
+    services: Services,
+    dataset: EvalDataset,
+    request: EvalRequest,
+    wanted: Sequence[Entry],
+    judge: Judge | None,
+    progress: Progress | None,
+    say: Callable[[str], None],
+) -> EvalResult:
+    source = source_of(dataset, request.dataset)
+    told = facts(services, dataset, source) | {"seed": str(request.seed)}
+    if judge is not None:
+        told["judge"] = judge.name
+    folder = RunFolder(
+        request.out / dataset.name, run_fingerprint(dataset, told), fresh=request.fresh
+    )
+    rows = make_rows(services, dataset, source, wanted, folder.path, progress)
+    for row in rows.skipped:
+        say(f"{row.label}: not run. {row.skipped}")
+    composes = request.answers or request.judge
+    options = RunOptions(
+        budgets=tuple(sorted(set(request.budgets))),
+        composer=services.composer if composes else None,
+        judge=judge,
+        diagnose=FailureDiagnosis(IndexedDocuments(services.store, source, READER_OF_ROWS)),
+        new_question=rows.memory.forget,
+        lent=rows.memory.lent,
+    )
+    result = evaluate(dataset, rows.systems, options, folder=folder, progress=progress)
+    return result.model_copy(
+        update={
+            "systems": _ordered(result, rows, wanted),
+            "published": published_rows(dataset.name),
+            "facts": {**told, "command": request.command},
+        }
+    )
+
+
+def _ordered(result: EvalResult, rows: Rows, wanted: Sequence[Entry]) -> tuple[SystemResult, ...]:
+    held = {row.system: row for row in (*result.systems, *rows.skipped)}
+    return tuple(held[entry.name] for entry in wanted if entry.name in held)

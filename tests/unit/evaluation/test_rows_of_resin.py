@@ -1,0 +1,130 @@
+"""RESIN's rows are the engine under other settings; rows share searches, and pay for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from resin_es.errors import InputError
+from resin_es.evaluation.systems.remembered import (
+    Remembered,
+    RememberingEmbedder,
+    RememberingStore,
+)
+from resin_es.evaluation.systems.resin import VARIANTS
+from resin_es.evaluation.systems.selection import Entry, selected
+from resin_es.model import UNIT_KINDS
+from resin_es.query.settings import QuerySettings
+
+
+def test_every_variant_s_settings_are_the_engine_s() -> None:
+    for variant in VARIANTS:
+        QuerySettings(**{**QuerySettings().model_dump(), **variant.settings})
+    names = [variant.name for variant in VARIANTS]
+    assert len(set(names)) == len(names)
+    assert {f"k={k}" for k in (1, 5, 10, 15, 20)} <= set(names)
+    assert {f"kind={kind}" for kind in UNIT_KINDS} <= set(names)
+
+
+def test_the_default_row_changes_nothing() -> None:
+    default = next(variant for variant in VARIANTS if variant.name == "resin")
+    assert (default.settings, default.kinds, default.planning) == ({}, (), "planned")
+    assert not default.entities
+
+
+class Store:
+    def __init__(self) -> None:
+        self.searches, self.fetches = 0, 0
+
+    def search(self, addresses: object, documents: object) -> tuple[list[object], None]:
+        self.searches += 1
+        return [addresses], None
+
+    def fetch(self, passage_ids: object, keys: object) -> object:
+        self.fetches += 1
+        return (passage_ids, keys)
+
+    def refresh(self) -> str:
+        return "refreshed"
+
+
+def test_the_same_search_is_sent_once_a_question() -> None:
+    memory = Remembered()
+    store = Store()
+    shared = RememberingStore(store, memory)  # type: ignore[arg-type]
+    body = {"size": 3}
+    assert shared.search([body], None) == shared.search([dict(body)], None)
+    shared.search([body], {"size": 1})
+    assert store.searches == 2
+    memory.forget()
+    shared.search([body], None)
+    assert store.searches == 3
+    shared.fetch(["p"], ["d"])
+    shared.fetch(["p"], ["d"])
+    assert store.fetches == 1
+    assert shared.refresh() == "refreshed"
+
+
+def test_what_a_memory_answered_is_charged_once() -> None:
+    memory = Remembered()
+    calls: list[int] = []
+    memory.call("a", lambda: calls.append(1))
+    assert memory.lent() == 0.0
+    memory.call("a", lambda: calls.append(1))
+    first = memory.lent()
+    assert calls == [1]
+    assert first > 0
+    assert memory.lent() == 0.0
+
+
+class Embedder:
+    identity = None
+
+    def __init__(self) -> None:
+        self.texts: list[list[str]] = []
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        self.texts.append(texts)
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+
+def test_the_same_texts_are_embedded_once_a_question() -> None:
+    inner = Embedder()
+    shared = RememberingEmbedder(inner, Remembered())  # type: ignore[arg-type]
+    shared.embed(["one"])
+    shared.embed(["one"])
+    shared.embed(["one", "two"])
+    assert inner.texts == [["one"], ["one", "two"]]
+
+
+ENTRIES = [
+    Entry(name="bm25", label="BM25", group="baseline", about=""),
+    Entry(name="ircot", label="IRCoT", group="baseline", about="", needs="a model"),
+    Entry(name="resin", label="RESIN", group="resin", about=""),
+    Entry(name="one-hop", label="one hop", group="ablation", about=""),
+    Entry(name="k=5", label="k = 5", group="ablation", about=""),
+    Entry(name="lightrag", label="LightRAG", group="external", about="", needs="a model"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ((), ["bm25", "resin", "one-hop"]),
+        (("baselines",), ["bm25", "resin"]),
+        (("ablations",), ["resin", "one-hop", "k=5"]),
+        (("ircot", " k=5 "), ["ircot", "resin", "k=5"]),
+        (("external",), ["resin", "lightrag"]),
+        (("all",), ["bm25", "ircot", "resin", "one-hop", "k=5", "lightrag"]),
+    ],
+)
+def test_rows_by_name_and_group(wanted: tuple[str, ...], names: list[str]) -> None:
+    entries = [*ENTRIES, Entry(name="no-bridging", label="", group="ablation", about="")]
+    chosen = [entry.name for entry in selected(wanted, entries) if entry.name != "no-bridging"]
+    assert chosen == names
+
+
+def test_an_unknown_row_is_named_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="'bm52'") as caught:
+        selected(("bm52",), ENTRIES)
+    assert "bm25" in caught.value.hint
