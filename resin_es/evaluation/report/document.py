@@ -11,7 +11,7 @@ from resin_es.evaluation.values import EvalResult
 DIGITS = 6
 
 
-def as_dict(report: Report, results: Sequence[EvalResult] = ()) -> dict[str, Any]:
+def report_document(report: Report, results: Sequence[EvalResult] = ()) -> dict[str, Any]:
     """A report as JSON values, shares rounded to six digits. With the ``results`` that it was
     built from, each data set also holds ``asked``, its questions, and each row ``findings``,
     the ``QuestionResult`` of every question and budget."""
@@ -31,7 +31,7 @@ def as_dict(report: Report, results: Sequence[EvalResult] = ()) -> dict[str, Any
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of :func:`as_dict`, without what ``results`` add."""
+    """JSON schema of :func:`report_document`, without what ``results`` add."""
     return Report.model_json_schema(mode="serialization")
 
 

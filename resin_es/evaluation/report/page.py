@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TITLE = "How much of the answer's evidence each system finds"
 
 
-def as_page(report: Report, *, title: str = TITLE) -> str:
+def render_page(report: Report, *, title: str = TITLE) -> str:
     """The whole page. Raises UsageError where jinja2 or matplotlib is not installed."""
     from_jinja = _environment()
     from markupsafe import Markup

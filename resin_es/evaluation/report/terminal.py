@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from resin_es.evaluation.report.compared import HERO
@@ -55,7 +55,7 @@ def found_table(section: Section) -> Table:
             table.add_column(f"{words}\n{tokens(budget)}", justify="right", no_wrap=True)
     for group, row in _grouped(section):
         if row is None:
-            table.add_row(_text(HEADS.get(group, group), "dim"))
+            table.add_row(_text(HEADS.get(group, group), "dim italic"))
         elif not row.skipped:
             shares = (row.gold_recall, row.full_recall, row.all_documents)
             cells = (percent(share[budget]) for share in shares for budget in section.budgets)
@@ -157,14 +157,13 @@ def _table(title: str) -> Table:
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("", overflow="ellipsis", no_wrap=True, min_width=10)
+    table.add_column("", overflow="fold", min_width=12)
     return table
 
 
 def _name(row: RowReport) -> Text:
     over = f" (over budget: {row.over_budget})" if row.over_budget else ""
-    indent = "" if row.group == "resin" else "  "
-    return _text(f"{indent}{plain(row.label)}{over}")
+    return _text(f"{row.label}{over}")
 
 
 def _style(row: RowReport) -> str:
@@ -175,5 +174,4 @@ def _text(words: str, style: str = "") -> Text:
     """A data set's or a user's words are no markup."""
     from rich.text import Text
 
-    indent = "  " if words.startswith("  ") else ""
-    return Text(indent + plain(words), style=style)
+    return Text(plain(words), style=style)

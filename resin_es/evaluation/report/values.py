@@ -1,8 +1,8 @@
 """A run's report as values: what the tables, the JSON and the page all show.
 
-These models are the schema of the JSON results (:func:`resin_es.evaluation.report.document.schema`). Shares and scores
-lie in [0, 1], differences likewise; budgets are tokens of four characters; a mapping by budget
-or k has the number as its key. A figure is None where there is nothing to take it from.
+These models are the schema of the JSON results. Shares and scores lie in [0, 1], differences
+between them in [-1, 1]; budgets are tokens of four characters; a mapping by budget or k has the
+number as its key. A figure is None where there is nothing to take it from.
 """
 
 from __future__ import annotations
