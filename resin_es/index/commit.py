@@ -17,8 +17,8 @@ from resin_es.index.records import (
     PASSAGES,
     SENTENCES,
     UNITS,
+    carried_fields,
     passage_record,
-    rights_fields,
     sentence_record,
     unit_record,
 )
@@ -231,15 +231,15 @@ def _vectors(
 def _settle(store: UnitStore, won: Sequence[tuple[Work, RegistryEntry, Guard, Records]]) -> int:
     """Bring the records of documents with a history in line with their flipped entries.
 
-    Kept passages, their sentences and units were not rewritten: they get the new rights only
-    now, since before the flip a widened right would have opened the old version's text.
+    Kept passages, their sentences and units were not rewritten: they get the new title and
+    rights only now, since before the flip a widened right would have opened the old text.
     """
     fields = {
-        entry.key: rights_fields(entry)
+        entry.key: carried_fields(entry)
         for work, entry, _, records in won
         if records.kept_passages
         and work.before is not None
-        and not (work.before.settled and rights_fields(work.before) == rights_fields(entry))
+        and not (work.before.settled and carried_fields(work.before) == carried_fields(entry))
     }
     if fields:
         store.update_rights(list(fields), fields)

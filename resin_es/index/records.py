@@ -69,12 +69,19 @@ def rights_fields(entry: RegistryEntry) -> dict[str, Any]:
     }
 
 
+def carried_fields(entry: RegistryEntry) -> dict[str, Any]:
+    """What every record of a document carries of it and a new version may change on records
+    that it keeps: the rights and the title. No vector is made of the title, so a new one costs
+    no embedding."""
+    return {"title": entry.title, **rights_fields(entry)}
+
+
 def _owner_fields(entry: RegistryEntry) -> dict[str, Any]:
     return {
         "document_key": entry.key,
         "document_id": entry.external_id,
         "source": entry.source,
-        **rights_fields(entry),
+        **carried_fields(entry),
     }
 
 

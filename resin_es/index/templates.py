@@ -16,8 +16,9 @@ from resin_es.index.settings import StoreSettings
 from resin_es.model.base import Frozen
 from resin_es.ports import ModelIdentity
 
-SCHEMA_VERSION = 1
-"""Raised with every change of a mapping that old indices cannot follow."""
+SCHEMA_VERSION = 2
+"""Raised with every change of a mapping that old indices cannot follow. 2: every record carries
+its document's title, which bridged hops search."""
 
 OWNER = "resin-es"
 PRIORITY = 500
@@ -95,6 +96,7 @@ def component(name: str, schema: Schema) -> dict[str, Any]:
         vector = body["mappings"]["properties"]["vector"]
         vector["dims"] = schema.model.dims
         vector["index_options"] = {"type": schema.settings.vector_index}
+    if name != "text":
         # A component template is checked by itself, so the analyzer it names must stand in it.
         _merge(body, component("text", schema))
     return body

@@ -84,6 +84,19 @@ def test_only_the_changed_region_is_read_again(house: Any, edit: Any, read: int 
     assert stored == listed, "no sentence is lost, and no stale one stays"
 
 
+def test_a_new_title_reaches_every_record_and_costs_no_reading_and_no_vector(house: Any) -> None:
+    one, two = house.document(1), house.document(2)
+    house.indexer().index([one, two])
+    asked = len(house.reader.asked)
+    report = house.indexer().index([house.document(1, title="Alleys"), two])
+    assert (report.changed, report.unchanged, report.read_passages) == (1, 1, 0)
+    assert (report.embedded, report.embedded_from_cache) == (0, 0)
+    assert len(house.reader.asked) == asked
+    for rows in house.records().values():
+        titles = {(record["document_key"], record["title"]) for record in rows.values()}
+        assert titles == {(one.key, "Alleys"), (two.key, "Trees 2")}
+
+
 def test_deleted_means_gone_and_coming_back_works(house: Any) -> None:
     one, two = house.document(1), house.document(2)
     house.indexer().index([one, two])

@@ -14,8 +14,10 @@ from resin_es.adapters.elasticsearch import ConnectionOptions, connect, doctor, 
 from resin_es.adapters.elasticsearch.client import ServerInfo
 from resin_es.adapters.elasticsearch.doctor import client_check, version_check
 from resin_es.adapters.elasticsearch.errors import translated
+from resin_es.adapters.elasticsearch.installed import mismatch
 from resin_es.errors import (
     ClientTooNew,
+    IndexMismatch,
     SettingsError,
     StoreConflict,
     StoreError,
@@ -25,6 +27,9 @@ from resin_es.errors import (
     StoreTimeout,
     StoreUnavailable,
 )
+from resin_es.index.settings import StoreSettings
+from resin_es.index.templates import SCHEMA_VERSION
+from resin_es.ports import ModelIdentity
 from resin_es.testing.wire import SETTINGS, Wire, failure
 
 SECRET = SecretStr("sesame")
@@ -194,3 +199,17 @@ def test_doctor_names_a_client_too_new() -> None:
     rows = {row.name: row for row in doctor(Wire(TOO_NEW).client, SETTINGS)}
     assert rows["client"].ok is False
     assert "es8" in rows["client"].hint
+
+
+def test_an_index_of_an_older_schema_is_refused_and_told_what_to_do() -> None:
+    settings, model = StoreSettings(), ModelIdentity(name="mini", dims=4)
+    meta = {
+        "schema": 1,
+        "model": "mini",
+        "dims": 4,
+        "statement_version": settings.statement_version,
+    }
+    with pytest.raises(IndexMismatch, match=f"schema 1, .* needs {SCHEMA_VERSION}") as told:
+        mismatch("units", meta, settings, model)
+    assert "index again" in (told.value.hint or "")
+    mismatch("units", {**meta, "schema": SCHEMA_VERSION}, settings, model)

@@ -52,7 +52,7 @@ def properties(family: str) -> dict[str, Any]:
 
 
 CLAIMS = get_args(get_args(Claim)[0])
-OWNER = {"document_key", "document_id", "source", "access", "metadata", "updated_at"}
+OWNER = {"document_key", "document_id", "source", "title", "access", "metadata", "updated_at"}
 
 
 def test_every_field_of_a_unit_has_its_mapping_and_the_other_way_round() -> None:
@@ -157,6 +157,11 @@ def test_entities_are_exact_without_case_and_searchable_by_word() -> None:
         assert mapping["fields"]["text"] == {"type": "text", "analyzer": "resin_text"}
 
 
+def test_every_record_carries_its_document_title_as_text_for_bridged_hops() -> None:
+    for family in ("units", "sentences", "passages"):
+        assert properties(family)["title"] == {"type": "text", "analyzer": "resin_text"}
+
+
 def test_units_and_sentences_share_what_a_search_over_both_needs() -> None:
     units, sentences = properties("units"), properties("sentences")
     assert {name: units[name] for name in sentences} == sentences
@@ -230,7 +235,7 @@ def test_meta_tells_what_the_index_was_built_with() -> None:
     assert body["mappings"]["_meta"]["resin"] == {
         "managed_by": "resin-es",
         "family": "units",
-        "schema": 1,
+        "schema": 2,
         "model": "mini",
         "dims": 384,
         "vector_index": "int8_hnsw",
@@ -239,7 +244,7 @@ def test_meta_tells_what_the_index_was_built_with() -> None:
         "stemming": True,
     }
     cache = index_body(NAMES, "cache", SCHEMA, inline=True)["mappings"]["_meta"]["resin"]
-    assert cache == {"managed_by": "resin-es", "family": "cache", "schema": 1}
+    assert cache == {"managed_by": "resin-es", "family": "cache", "schema": 2}
 
 
 def test_templates_never_carry_aliases_and_match_their_own_generations_only() -> None:
