@@ -4,7 +4,7 @@ secrets; exit codes."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -140,28 +140,6 @@ def test_convert_then_index(cli: CommandLine, holisqa: Path, tmp_path: Path) -> 
     answer = cli.run("ask", "How far does the lock lift barges?", "--json").json
     assert answer["citations"][0]["document_id"] == "a1"
     assert "unknown data set" in cli.run("convert", "squad", holisqa, code=2).stderr
-
-
-@pytest.fixture
-def eval_prefix(cli: CommandLine) -> Iterator[str]:
-    """Where `eval` puts its indices; taken away whatever happens."""
-    name = f"{cli.environ['RESIN_PREFIX']}-eval"
-    yield name
-    cli.under(RESIN_PREFIX=name).run("uninstall", "--yes")
-
-
-def test_eval(cli: CommandLine, holisqa: Path, eval_prefix: str) -> None:
-    told = cli.run("eval", "holisqa", "--data", holisqa, "--limit", "1", "--json").json
-    [found] = told["datasets"]
-    assert (found["documents"], found["questions"]) == (1, 1)
-    assert found["budgets"] == [500, 1000, 2000]
-    assert len(found["systems"]) == 3
-    for system in found["systems"]:
-        assert system["gold_recall"]["500"] == 1.0
-    mine = {one["source"] for one in cli.run("status", "--json").json["sources"]}
-    assert "holisqa-canals" not in mine
-    theirs = cli.under(RESIN_PREFIX=eval_prefix).run("status", "--json").json["sources"]
-    assert [one["source"] for one in theirs] == ["holisqa-canals"]
 
 
 def test_up_and_down(cli: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

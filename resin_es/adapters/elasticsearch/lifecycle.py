@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.elasticsearch import templates as on_cluster
+from resin_es.adapters.elasticsearch.corpus import drop_corpora
 from resin_es.adapters.elasticsearch.errors import translated
 from resin_es.adapters.elasticsearch.installed import (
     InstalledIndex,
@@ -204,6 +205,10 @@ def uninstall(client: Elasticsearch, settings: StoreSettings) -> UninstallReport
         with translated("deleting indices", client):
             # By name and in one request: wildcards are refused, single requests are slow.
             client.indices.delete(index=list(gone), ignore_unavailable=True)
+    try:
+        gone += drop_corpora(client, settings)
+    except StoreRefused:
+        kept.append(f"baseline corpora of an evaluation: {NOT_ALLOWED}")
     try:
         templates, foreign = on_cluster.delete(client, names)
         kept += foreign

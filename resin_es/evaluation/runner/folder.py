@@ -16,8 +16,10 @@ from pydantic import ValidationError
 
 from resin_es.errors import InputError
 from resin_es.evaluation.values import EvalQuestion, Evidence, QuestionResult
+from resin_es.model import Trace
 
 FINDINGS, CONTEXTS, JUDGED = "findings.jsonl", "contexts.jsonl", "judged.jsonl"
+TRACES = "traces"
 
 Key = tuple[str, str, int]
 """System, question id, budget."""
@@ -79,6 +81,15 @@ class RunFolder:
                 "answer": answer,
             },
         )
+
+    def keep_trace(self, trace: Trace) -> None:
+        """Write a trace as ``traces/<id>.json``, for those who want to see every step."""
+        path = self.path / TRACES / f"{trace.id}.json"
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(trace.model_dump_json(), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
     def keep_judged(self, row: Mapping[str, Any]) -> None:
         """Append one judge call: what was sent, and what came back."""

@@ -176,8 +176,11 @@ class _Row:
         seconds = time.perf_counter() - started + self._lent()
         misses = self._misses(question, evidence, answer)
         judged = self._judged(question, evidence, answer) if answer is not None else None
-        if self.folder is not None and answer is not None:
-            self.folder.keep_context(self.system.name, question, budget, evidence, answer.text)
+        if self.folder is not None:
+            if answer is not None:
+                self.folder.keep_context(self.system.name, question, budget, evidence, answer.text)
+            if misses and evidence.trace is not None and self.system.group == "resin":
+                self.folder.keep_trace(evidence.trace)
         return finding(question, budget, evidence, seconds=seconds, misses=misses, answer=judged)
 
     def _lent(self) -> float:
