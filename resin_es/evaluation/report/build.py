@@ -10,6 +10,7 @@ from resin_es.evaluation.report.lost import examples, stage_counts
 from resin_es.evaluation.report.mean import mean_section
 from resin_es.evaluation.report.values import (
     AnswerReport,
+    PublishedFigures,
     Report,
     RowReport,
     Section,
@@ -54,7 +55,7 @@ def _section(result: EvalResult, seed: int) -> Section:
         subsets=_subsets(result),
         ablations=ablations(rows),
         examples=examples(result, HERO),
-        published=result.published,
+        published=tuple(PublishedFigures(**row.model_dump()) for row in result.published),
         facts=result.facts,
     )
 

@@ -10,7 +10,7 @@ from resin_es.evaluation.report.ablations import k_of, kind_of
 from resin_es.evaluation.report.compared import HERO
 from resin_es.evaluation.report.plots import Bar, Line, Range
 from resin_es.evaluation.report.values import RowReport, Section
-from resin_es.evaluation.report.words import STAGES, tokens
+from resin_es.evaluation.report.words import stages_of, tokens
 
 MOST_LINES = 6
 """Beside RESIN; more cannot be told apart."""
@@ -70,7 +70,7 @@ def _charts(section: Section) -> Iterator[tuple[str, Chart]]:
         yield (
             "failures",
             Chart(
-                plots.failure_bars(_stage_bars(hero), STAGES),
+                plots.failure_bars(_stage_bars(hero), stages_of(hero)),
                 "RESIN's lost gold sentences by the stage that lost them, a bar a budget.",
             ),
         )

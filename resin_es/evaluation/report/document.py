@@ -16,9 +16,6 @@ def report_document(report: Report, results: Sequence[EvalResult] = ()) -> dict[
     built from, each data set also holds ``asked``, its questions, and each row ``findings``,
     the ``QuestionResult`` of every question and budget."""
     document: dict[str, Any] = _rounded(report.model_dump(mode="json"))
-    for section in (*document["datasets"], document["mean"] or {}):
-        for row in section.get("published", ()):
-            row["measured_here"] = False
     for section, result in zip(document["datasets"], results, strict=False):
         section["asked"] = [question.model_dump(mode="json") for question in result.asked]
         findings = {

@@ -35,18 +35,24 @@ def render_page(report: Report, *, title: str = TITLE) -> str:
         }
         for number, section in enumerate(report.sections, start=1)
     ]
-    commands = dict.fromkeys(
-        section.facts["command"] for section in report.datasets if "command" in section.facts
-    )
     return from_jinja.get_template("page.html").render(
         title=title,
         measured=words.measured(report.datasets),
         sections=sections,
-        commands=list(commands) or ["resin-es eval"],
+        commands=list(dict.fromkeys(_command(section) for section in report.datasets)),
         groups=words.GROUPS,
         stages=words.STAGES,
         explained=words.STAGES_EXPLAINED,
     )
+
+
+def _command(section: Section) -> str:
+    """What ran it (the fact ``command``), or at least its rows and settings."""
+    systems = ",".join(row.system for row in section.rows)
+    budgets = ",".join(str(budget) for budget in section.budgets)
+    seed = section.facts.get("seed", "0")
+    made = f"resin-es eval … --systems {systems} --budgets {budgets} --seed {seed}"
+    return section.facts.get("command", made)
 
 
 def _own_ids(svg: str, section: int) -> str:
@@ -104,6 +110,7 @@ _FILTERS: dict[str, Any] = {
     "percent": words.percent,
     "points": words.points,
     "seconds": words.seconds,
+    "stages_of": words.stages_of,
     "studies": _studies,
     "tokens": words.tokens,
 }

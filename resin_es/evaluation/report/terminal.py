@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from resin_es.evaluation.report.compared import HERO
 from resin_es.evaluation.report.values import Report, RowReport, Section
 from resin_es.evaluation.report.words import (
-    STAGES,
     dollars,
     interval,
     number,
@@ -16,6 +15,7 @@ from resin_es.evaluation.report.words import (
     plain,
     points,
     seconds,
+    stages_of,
     tokens,
 )
 
@@ -113,7 +113,7 @@ def lost_table(section: Section) -> Table:
         return table
     for budget in row.failures:
         table.add_column(tokens(budget), justify="right")
-    for stage, words in STAGES.items():
+    for stage, words in stages_of(row).items():
         counts = (f"{row.failures[budget].get(stage, 0):,}" for budget in row.failures)
         table.add_row(words, *counts)
     return table

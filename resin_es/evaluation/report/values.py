@@ -143,9 +143,14 @@ class Ablation(Frozen):
     paper_source: str = ""
 
 
+class PublishedFigures(PublishedRow):
+    """Figures that others printed, in percent."""
+
+    measured_here: Literal[False] = False
+
+
 class Section(Frozen):
-    """One data set, or, in ``Report.mean``, the plain mean over all of them. ``published``
-    figures were printed by others and not measured here."""
+    """One data set, or, in ``Report.mean``, the plain mean over all of them."""
 
     name: str
     documents: int
@@ -157,7 +162,7 @@ class Section(Frozen):
     subsets: tuple[SliceReport, ...] = ()
     ablations: tuple[Ablation, ...] = ()
     examples: tuple[FailureExample, ...] = ()
-    published: tuple[PublishedRow, ...] = ()
+    published: tuple[PublishedFigures, ...] = ()
     facts: Mapping[str, str] = Field(default_factory=dict)
 
     def row(self, system: str) -> RowReport | None:

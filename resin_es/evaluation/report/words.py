@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from resin_es.evaluation.report.values import Difference, Section
+from resin_es.evaluation.report.values import Difference, RowReport, Section
 from resin_es.evaluation.values import Stage
 
 MINUS = "−"
@@ -29,6 +29,16 @@ STAGES_EXPLAINED: Mapping[Stage, str] = {
     "not_selected": "found, but left out of the evidence",
     "not_used": "in the evidence, but the answer does not cite it",
 }
+
+
+def stages_of(row: RowReport) -> dict[Stage, str]:
+    """The stages that the row could lose a sentence at: an answer that nobody composed used
+    nothing."""
+    return {
+        stage: words
+        for stage, words in STAGES.items()
+        if stage != "not_used" or row.answers is not None
+    }
 
 
 def percent(share: float | None, digits: int = 1) -> str:
