@@ -58,8 +58,8 @@ PACKAGES: Mapping[str, ExternalPackage] = {
             steps=(
                 ("--no-deps", "hipporag==2.0.0a4"),
                 (
-                    "openai==1.91.1",
-                    "litellm==1.73.1",
+                    "openai==1.109.1",
+                    "litellm==1.80.0",
                     "networkx==3.4.2",
                     "python-igraph==0.11.8",
                     "tiktoken>=0.7",
@@ -67,8 +67,8 @@ PACKAGES: Mapping[str, ExternalPackage] = {
                     "transformers==4.45.2",
                     "boto3",
                     "filelock",
-                    "numpy<3",
-                    "pandas<3",
+                    "numpy>=2,<3",
+                    "pandas>=2.2,<3",
                     "pyarrow",
                     "scipy",
                     "tqdm",

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 NO_ENDPOINT = "No model endpoint is named (RESIN_EXTERNAL_URL and RESIN_EXTERNAL_MODEL)."
 
 
+MOST_FAILED = 0.02
+"""Share of documents that a package may fail on; a provider's filters refuse some for good."""
+
+
 class ExternalSetup(Frozen):
     """What all external rows of a data set share.
 
@@ -134,10 +138,13 @@ class ExternalSystem:
         spent = self.indexing()
         indexed = f"{spent.calls} calls, {spent.input_tokens + spent.output_tokens} tokens"
         model = self._setup.model.model if self._setup.model else "none"
+        last = self._replies.indexed[-1:] if self._replies else ()
+        failed = sum(part.failed for part in last)
         return {
             f"{self.name} package": f"{package.name} {package.version}",
             f"{self.name} model": model,
             f"{self.name} indexing": indexed,
+            f"{self.name} documents not indexed": str(failed),
             f"{self.name} chunks found in no document": str(self.lost_chunks),
         }
 
@@ -250,6 +257,12 @@ def _open(job: Job, replies: Replies) -> list[JobQuestion]:
 
 
 def _holes(job: Job, replies: Replies) -> str:
+    """Why what was replied makes no row: an index or a run with holes compares with nothing."""
+    last = replies.indexed[-1] if replies.indexed else None
+    if last and last.failed > MOST_FAILED * len(job.documents):
+        return (
+            f"{last.failed} of {len(job.documents)} documents were not indexed; its log says why."
+        )
     missing = _open(job, replies)
     if not missing:
         return ""

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,11 +15,33 @@ from typing import Any
 
 
 class Spend:
-    """Model calls and tokens; over the limit the process ends at once, whoever catches what."""
+    """Model calls and tokens; over the limit the process ends at once, whoever catches what.
+
+    Some packages swallow a failed call and go on with nothing, which would pass for a weak
+    result. ``lost`` tells of these.
+    """
 
     def __init__(self, job: Job, limit: int) -> None:
         self.calls = self.input_tokens = self.output_tokens = 0
         self._job, self._limit, self._lock = job, limit, threading.Lock()
+        self._lost: dict[str, str] = {}
+
+    def returned(self, messages: object, usage: Any) -> None:
+        """A call came back; ``usage`` as the OpenAI protocol has it, or None."""
+        with self._lock:
+            self._lost.pop(repr(messages), None)
+        self.add(getattr(usage, "prompt_tokens", 0), getattr(usage, "completion_tokens", 0))
+
+    def failed(self, messages: object, error: BaseException) -> None:
+        """A call failed. Packages may try it again, or go on without its answer."""
+        with self._lock:
+            self._lost[repr(messages)] = shown(error, self._job)
+
+    def lost(self) -> list[str]:
+        """Why calls failed that never came back since this was last asked."""
+        with self._lock:
+            reasons, self._lost = list(self._lost.values()), {}
+        return reasons
 
     def add(self, input_tokens: int | None, output_tokens: int | None) -> None:
         with self._lock:
@@ -85,6 +108,11 @@ class Job:
             file.write(line.encode() + b"\n")
             file.flush()
 
+    def require_all(self) -> None:
+        """Raises RuntimeError where a call of the question failed and the package hid it."""
+        if reasons := self.spend.lost():
+            raise RuntimeError(f"{len(reasons)} model calls failed: {reasons[0]}")
+
     def progress(self, done: int, total: int, stage: str) -> None:
         self.reply("progress", done=done, total=total, stage=stage)
 
@@ -110,8 +138,13 @@ class Job:
 
 
 def shown(error: BaseException, job: Job) -> str:
-    """An error in one line, without the key that it might quote."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())[:400]
+    """An error in one line, without the key that it might quote. One that says nothing tells
+    where it was raised."""
+    said = str(error)
+    if not said and error.__traceback__ is not None:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"in {frame.name}, {Path(frame.filename).name} line {frame.lineno}"
+    text = " ".join(f"{type(error).__name__}: {said}".split())[:400]
     return text.replace(job.key, "********") if job.key != "none" else text
 
 

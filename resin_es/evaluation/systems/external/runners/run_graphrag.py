@@ -38,17 +38,25 @@ def count_calls(job: protocol.Job) -> None:
     litellm.telemetry = False
     whole, awaited = litellm.completion, litellm.acompletion
 
-    def counted(response: Any) -> Any:
-        usage = getattr(response, "usage", None)
-        if usage is not None:
-            job.spend.add(usage.prompt_tokens, usage.completion_tokens)
+    def completion(*parts: Any, **options: Any) -> Any:
+        messages = options.get("messages")
+        try:
+            response = whole(*parts, **options)
+        except Exception as error:
+            job.spend.failed(messages, error)
+            raise
+        job.spend.returned(messages, getattr(response, "usage", None))
         return response
 
-    def completion(*parts: Any, **options: Any) -> Any:
-        return counted(whole(*parts, **options))
-
     async def acompletion(*parts: Any, **options: Any) -> Any:
-        return counted(await awaited(*parts, **options))
+        messages = options.get("messages")
+        try:
+            response = await awaited(*parts, **options)
+        except Exception as error:
+            job.spend.failed(messages, error)
+            raise
+        job.spend.returned(messages, getattr(response, "usage", None))
+        return response
 
     litellm.completion, litellm.acompletion = completion, acompletion
 
@@ -130,8 +138,9 @@ async def index(config: Any, job: protocol.Job) -> None:
     for result in results:
         if result.error is not None:
             job.fatal(f"GraphRAG's {result.workflow}: {protocol.shown(result.error, job)}")
-    job.reply("indexed", documents=len(job.documents), **cost)
-    done.write_text(json.dumps({"documents": len(job.documents), **cost}), "utf-8")
+    facts = {"documents": len(job.documents), "failed": len(job.spend.lost()), **cost}
+    job.reply("indexed", **facts)
+    done.write_text(json.dumps(facts), "utf-8")
 
 
 def tables(job: protocol.Job) -> dict[str, Any]:
@@ -203,8 +212,6 @@ async def global_context(engine: Any, question: str) -> dict[str, Any]:
             for batch in batches.context_chunks
         )
     )
-    if answers and not any(answer.output_tokens for answer in answers):
-        raise RuntimeError("no batch of community reports was answered; the log says why")
     points = [point for answer in answers for point in answer.response if point["score"] > 0]
     points.sort(key=lambda point: -point["score"])
     return {"text": "\n\n".join(point["answer"] for point in points)}
@@ -217,6 +224,7 @@ async def ask(engine: Any, found: dict[str, Any], job: protocol.Job, question: s
         context = await global_context(engine, question)
     if job.answers:
         context["answer"] = str((await engine.search(question)).response)
+    job.require_all()
     return context
 
 

@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import shutil
 import sys
 import types
 from collections.abc import Sequence
@@ -111,11 +112,10 @@ def build(job: protocol.Job) -> Any:
 
     assert transformers.__version__
     sys.meta_path.append(_StandIns(missing))
-    from hipporag import HippoRAG as module
-
+    package = importlib.import_module("hipporag.HippoRAG")
     if "torch" in missing:
-        module.retrieve_knn = neighbours
-    rag = module.HippoRAG(
+        package.retrieve_knn = neighbours  # type: ignore[attr-defined]
+    rag = package.HippoRAG(
         save_dir=str(job.work),
         llm_model_name=job.model["name"],
         llm_base_url=job.model["url"],
@@ -132,12 +132,41 @@ def count_calls(rag: Any, job: protocol.Job) -> None:
     create = completions.create
 
     def counted(*parts: Any, **options: Any) -> Any:
-        response = create(*parts, **options)
-        usage = response.usage
-        job.spend.add(usage.prompt_tokens, usage.completion_tokens) if usage else None
+        messages = options.get("messages")
+        try:
+            response = create(*parts, **options)
+        except Exception as error:
+            job.spend.failed(messages, error)
+            raise
+        job.spend.returned(messages, response.usage)
         return response
 
     completions.create = counted
+
+
+def index(rag: Any, job: protocol.Job, texts: list[str]) -> None:
+    """HippoRAG keeps an empty extraction where a call failed. Then all is thrown away but the
+    model's answers, so that the next run asks again for what is missing alone."""
+    with job.measured() as cost:
+        rag.index(texts)
+    if reasons := job.spend.lost():
+        for path in job.work.iterdir():
+            if path.name != "llm_cache":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        job.fatal(f"{len(reasons)} model calls of HippoRAG's indexing failed: {reasons[0]}")
+    if not job.replied("indexed") or cost["calls"]:
+        job.reply("indexed", documents=len(job.documents), **cost)
+
+
+def ask(rag: Any, job: protocol.Job, documents: dict[str, str], question: str) -> dict[str, Any]:
+    (found,) = rag.retrieve(queries=[question], num_to_retrieve=TAKEN)
+    answer = rag.rag_qa(queries=[found])[0][0].answer if job.answers else None
+    job.require_all()
+    chunks = [
+        {"text": text, "document": documents.get(text, ""), "score": float(score)}
+        for text, score in zip(found.docs, found.doc_scores)  # noqa: B905
+    ]
+    return {"chunks": chunks, "answer": answer}
 
 
 def main(job: protocol.Job) -> None:
@@ -145,27 +174,13 @@ def main(job: protocol.Job) -> None:
     documents: dict[str, str] = {}
     for row in job.documents:
         documents.setdefault(row["text"], row["id"])
-    with job.measured() as cost:
-        rag.index(list(documents))
-    if not job.replied("indexed") or cost["calls"]:
-        job.reply("indexed", documents=len(job.documents), **cost)
+    index(rag, job, list(documents))
     waiting = job.open_questions()
     for number, question in enumerate(waiting, 1):
         try:
             with job.measured() as cost:
-                (found,) = rag.retrieve(queries=[question["text"]], num_to_retrieve=TAKEN)
-                answer = rag.rag_qa(queries=[found])[0][0].answer if job.answers else None
-            scores = [float(score) for score in found.doc_scores]
-            job.reply(
-                "answered",
-                question=question["id"],
-                chunks=[
-                    {"text": text, "document": documents.get(text, ""), "score": score}
-                    for text, score in zip(found.docs, scores)  # noqa: B905
-                ],
-                answer=answer,
-                **cost,
-            )
+                context = ask(rag, job, documents, question["text"])
+            job.reply("answered", question=question["id"], **context, **cost)
         except Exception as error:  # noqa: BLE001 - whatever the package raises is its reply
             job.reply("failed", question=question["id"], reason=protocol.shown(error, job))
         job.progress(number, len(waiting), "asking")
