@@ -10,7 +10,9 @@ from tests.unit.evaluation.report.made_up import ROWS, made_up
 
 
 def test_a_document_is_read_back_by_its_own_models() -> None:
-    report = build_report([made_up("biology", questions=9, answers=True), made_up("fish")])
+    report = build_report(
+        [made_up("biology", questions=9, answers=True), made_up("fish", questions=4)]
+    )
     document = json.loads(json.dumps(as_dict(report), allow_nan=False))
     again = Report.model_validate(document)
     assert again.datasets[0].rows[1].label == "BM25"
