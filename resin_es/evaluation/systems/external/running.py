@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 RUNNERS = Path(__file__).parent / "runners"
 POLL = 0.2
+TAIL = 2000
+"""Bytes at the end of the replies that are looked at for progress; its line is short."""
 KEPT = (
     "PATH",
     "LANG",
@@ -134,7 +136,7 @@ def _watch(
 def _tell(job: Job, replies: Path, progress: Progress | None) -> None:
     if progress is None or not replies.exists():
         return
-    last = read_replies(_text(replies, 0).splitlines()).progress
+    last = read_replies(_text(replies, max(0, _size(replies) - TAIL)).splitlines()).progress
     if last is not None:
         progress.update(last.done, last.total, f"{job.system}: {last.stage}")
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from resin_es.errors import ModelError, UsageError
@@ -143,6 +149,37 @@ def test_a_silent_runner_is_ended(make: Make) -> None:
     assert "was silent for 1 s and was ended" in row.prepare()
     slow = make("hang", limits=Limits(idle=30, total=1))
     assert "took longer than 1 s" in slow.prepare()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="parents are told by number on POSIX alone")
+def test_a_runner_ends_with_who_started_it(make: Make, tmp_path: Path) -> None:
+    make("crash").prepare()  # leaves its job file
+    (job,) = tmp_path.glob("run/fake-*/*.job.json")
+    job.write_text(job.read_text().replace('"crash"', '"hang"'))
+    (seen,) = tmp_path.glob("run/fake-*/index/seen.json")
+    seen.unlink()
+    starter = (
+        "import subprocess, sys, time, pathlib\n"
+        "child = subprocess.Popen([sys.executable, *sys.argv[1:3]],"
+        " start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+        "while not pathlib.Path(sys.argv[3]).exists(): time.sleep(0.05)\n"
+        "print(child.pid)\n"
+    )
+    runner = make()._setup.environments.packages["fake"].runner
+    said = subprocess.run(
+        [sys.executable, "-c", starter, runner, str(job), str(seen)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    child = int(said.stdout)
+    for _ in range(200):
+        if not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie":
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the runner lives on")
 
 
 def test_over_the_token_limit_the_job_ends(make: Make) -> None:
