@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.evaluation.report import plots
@@ -26,63 +26,80 @@ class Chart(NamedTuple):
 def charts(section: Section) -> dict[str, Chart]:
     """The plots that the section has figures for, by name. Raises UsageError where matplotlib
     is not installed."""
-    return dict(_charts(section))
+    drawn = {name: draw(section) for name, draw in _CHARTS.items()}
+    return {name: chart for name, chart in drawn.items() if chart is not None}
 
 
-def _charts(section: Section) -> Iterator[tuple[str, Chart]]:
+def _budget(section: Section) -> Chart | None:
     rows = _compared(section)
-    if rows and len(section.budgets) > 1:
-        yield (
-            "budget",
-            Chart(
-                plots.budget_curve(_budget_lines(rows), section.budgets),
-                "Gold sentences found at each evidence budget: higher and further left is better.",
-            ),
-        )
-    if ranges := _ranges(section):
-        yield (
-            "forest",
-            Chart(
-                plots.forest(ranges),
-                "Each row minus RESIN, in points, with its 95% interval: left of the line RESIN "
-                "finds more. Hollow: the interval holds zero, so it may be chance.",
-            ),
-        )
-    if lines := _k_lines(section):
-        yield (
-            "k",
-            Chart(
-                plots.k_curve(lines),
-                "Gold sentences found by how many passages a hop keeps, a line a budget.",
-            ),
-        )
-    if bars := _kind_bars(section):
-        yield (
-            "kinds",
-            Chart(
-                plots.grouped_bars(bars),
-                "Gold sentences found with one kind of unit alone, with all six, and by RESIN, "
-                "which searches sentences too.",
-            ),
-        )
+    if not rows or len(section.budgets) < 2:
+        return None
+    return Chart(
+        plots.budget_curve(_budget_lines(rows), section.budgets),
+        "Gold sentences found at each evidence budget: higher and further left is better.",
+    )
+
+
+def _size(section: Section) -> Chart | None:
+    rows = _compared(section)
+    if not rows or len(section.budgets) < 2:
+        return None
+    return Chart(
+        plots.size_curve(_size_lines(rows), section.budgets),
+        "Gold sentences found against the text really handed over; vertical lines are the budgets.",
+    )
+
+
+def _forest(section: Section) -> Chart | None:
+    ranges = _ranges(section)
+    if not ranges:
+        return None
+    return Chart(
+        plots.forest(ranges),
+        "Each row minus RESIN, in points, with its 95% interval: left of the line RESIN finds "
+        "more. Hollow: the interval holds zero, so it may be chance.",
+    )
+
+
+def _k(section: Section) -> Chart | None:
+    lines = _k_lines(section)
+    if not lines:
+        return None
+    return Chart(
+        plots.k_curve(lines),
+        "Gold sentences found by how many passages a hop keeps, a line a budget.",
+    )
+
+
+def _kinds(section: Section) -> Chart | None:
+    bars = _kind_bars(section)
+    if not bars:
+        return None
+    return Chart(
+        plots.grouped_bars(bars),
+        "Gold sentences found with one kind of unit alone, with all six, and by RESIN, which "
+        "searches sentences too.",
+    )
+
+
+def _failures(section: Section) -> Chart | None:
     hero = section.row(HERO)
-    if hero is not None and hero.failures:
-        yield (
-            "failures",
-            Chart(
-                plots.failure_bars(_stage_bars(hero), stages_of(hero)),
-                "RESIN's lost gold sentences by the stage that lost them, a bar a budget.",
-            ),
-        )
-    if rows and len(section.budgets) > 1:
-        yield (
-            "size",
-            Chart(
-                plots.size_curve(_size_lines(rows), section.budgets),
-                "Gold sentences found against the text really handed over; vertical lines are the "
-                "budgets.",
-            ),
-        )
+    if hero is None or not hero.failures:
+        return None
+    return Chart(
+        plots.failure_bars(_stage_bars(hero), stages_of(hero)),
+        "RESIN's lost gold sentences by the stage that lost them, a bar a budget.",
+    )
+
+
+_CHARTS: Mapping[str, Callable[[Section], Chart | None]] = {
+    "budget": _budget,
+    "forest": _forest,
+    "k": _k,
+    "kinds": _kinds,
+    "failures": _failures,
+    "size": _size,
+}
 
 
 def _compared(section: Section) -> list[RowReport]:
