@@ -14,48 +14,58 @@ if TYPE_CHECKING:
     from resin_es.bootstrap.evaluation import EvalOutcome
 
 
+# typer reads these annotations at run time, on Python 3.10 too
+Format = Annotated[
+    str,
+    typer.Argument(
+        help="The data set's format: holisqa, hotpotqa, musique, qasc, msmarco, own; "
+        "or `systems` to list the rows."
+    ),
+]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder or file of the data set.")]
+Systems = Annotated[
+    str,
+    typer.Option(
+        "--systems",
+        help="Rows, comma-separated: names and groups (baselines, known, ablations, external, "
+        "all). Default: what needs no model and takes minutes.",
+    ),
+]
+Budgets = Annotated[
+    str, typer.Option("--budgets", help="Evidence budgets in tokens, comma-separated.")
+]
+Out = Annotated[
+    Path, typer.Option("--out", help="Folder for findings, results.json and report.html.")
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Forget what an earlier run into --out found.")
+]
+Answers = Annotated[
+    bool, typer.Option("--answers", help="Compose answers at the largest budget: F1, EM.")
+]
+JudgeIt = Annotated[
+    bool, typer.Option("--judge", help="Have answers judged by RAGAS (needs a key; costs).")
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N questions.")]
+Documents = Annotated[
+    int | None,
+    typer.Option("--documents", min=1, help="Only N documents, those of the questions first."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals.")]
+
+
 def evaluate(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="The data set's format: holisqa, hotpotqa, musique, qasc, msmarco, own; "
-            "or `systems` to list the rows."
-        ),
-    ],
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder or file of the data set.")
-    ] = None,
-    systems: Annotated[
-        str,
-        typer.Option(
-            "--systems",
-            help="Rows, comma-separated: names and groups (baselines, known, ablations, "
-            "external, all). Default: what needs no model and takes minutes.",
-        ),
-    ] = "",
-    budgets: Annotated[
-        str, typer.Option("--budgets", help="Evidence budgets in tokens, comma-separated.")
-    ] = "500,1000,2000",
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for findings, results.json and report.html.")
-    ] = Path("resin-eval"),
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget what an earlier run into --out found.")
-    ] = False,
-    answers: Annotated[
-        bool, typer.Option("--answers", help="Compose answers at the largest budget: F1, EM.")
-    ] = False,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="Have answers judged by RAGAS (needs a key; costs).")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only the first N questions.")
-    ] = None,
-    documents: Annotated[
-        int | None,
-        typer.Option("--documents", min=1, help="Only N documents, those of the questions first."),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals.")] = 0,
+    dataset: Format,
+    data: Data = None,
+    systems: Systems = "",
+    budgets: Budgets = "500,1000,2000",
+    out: Out = Path("resin-eval"),
+    fresh: Fresh = False,
+    answers: Answers = False,
+    judge: JudgeIt = False,
+    limit: Limit = None,
+    documents: Documents = None,
+    seed: Seed = 0,
     json_output: Json = False,
 ) -> None:
     """Measure gold-sentence recall within evidence budgets, with intervals, beside baselines.
