@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from resin_es.errors import InputError
 from resin_es.evaluation.corpus import Corpus, corpus_of
 from resin_es.evaluation.systems.baselines import BASELINES, fused_scores, make_baselines
 from resin_es.evaluation.systems.corpus_index import Found, dense_body, lexical_body
-from resin_es.evaluation.systems.ranked import DEPTH, reciprocal_ranks, standardised
+from resin_es.evaluation.systems.ranked import reciprocal_ranks, standardised
 from resin_es.evaluation.systems.remembered import Remembered
 from resin_es.evaluation.values import EvalDataset, EvalDocument, SourceSentence, Span
 
@@ -173,7 +174,7 @@ def test_standardised(scores: dict[int, float]) -> None:
     assert z.keys() == scores.keys()
     assert math.isclose(sum(z.values()), 0.0, abs_tol=1e-6)
     order = sorted(scores, key=lambda key: scores[key])
-    assert all(z[a] <= z[b] + 1e-9 for a, b in zip(order, order[1:], strict=False))
+    assert all(z[a] <= z[b] + 1e-9 for a, b in pairwise(order))
 
 
 def test_fused_scores_use_all_four_signals(corpus: Corpus) -> None:
