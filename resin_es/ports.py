@@ -52,13 +52,22 @@ class ModelIdentity(Frozen):
 
 
 class Embedder(Protocol):
-    """Text to vectors."""
+    """Text to vectors. Some models treat a question otherwise than a passage (a prefix of its
+    own); for the others the two methods give the same."""
 
     @property
     def identity(self) -> ModelIdentity: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dims), float32, L2-normalised; row i belongs to texts[i].
+        """Vectors of what is searched: shape (len(texts), dims), float32, L2-normalised; row i
+        belongs to texts[i].
+
+        Raises ModelUnavailable, ModelError.
+        """
+        ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of what is asked, as ``embed`` gives them.
 
         Raises ModelUnavailable, ModelError.
         """

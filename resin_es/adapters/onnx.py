@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 by ONNX Runtime: light, no torch.
+"""all-MiniLM-L6-v2, or an encoder of one's own, by ONNX Runtime: light, no torch.
 
-The graph gives one vector per word piece; mean over the pieces of a text and length 1 make the
-text's vector, as the model's own ``modules.json`` lays down (transformer, mean pooling,
-normalisation). onnxruntime and tokenizers are imported at first use.
+The graph gives one vector per word piece; pooled over the pieces of a text as the model's own files
+lay down (see ``encoder``; for MiniLM their mean), and brought to length 1, they make the text's
+vector. onnxruntime and tokenizers are imported at first use.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters import minilm
+from resin_es.adapters.encoder import Encoder, described, extra_modules
 from resin_es.errors import ModelError, ModelUnavailable
 from resin_es.ports import ModelIdentity
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from resin_es.ports import Vectors
 
 RUNTIME = "onnx"
+POOLINGS = ("mean", "cls", "lasttoken")
 _PIP = "Install it with: pip install 'resin-es[local]'"
 
 
@@ -30,10 +32,11 @@ class OnnxEmbedder:
 
     ``model_path``: None for the default copy (see ``minilm``), the hub name
     ``sentence-transformers/all-MiniLM-L6-v2`` for the hub's, a folder (``model.onnx`` or
-    ``onnx/model.onnx``, with ``tokenizer.json``) or a graph file. ``threads``: batches worked on
-    at a time, None for as many as this process has cores. ``max_tokens_per_batch`` and
-    ``max_length`` count word pieces. ``name``: the identity of a model of one's own; by default
-    its folder's name.
+    ``onnx/model.onnx``, with ``tokenizer.json`` and the configuration files that say how texts
+    are treated) or a graph file. ``threads``: batches worked on at a time, None for as many as
+    this process has cores. ``max_tokens_per_batch`` and ``max_length`` (None: as the model's files
+    say) count word pieces. ``name``: the identity of a model of one's own; by default its folder's
+    name.
     """
 
     def __init__(
@@ -42,7 +45,7 @@ class OnnxEmbedder:
         tokenizer_path: str | Path | None = None,
         threads: int | None = None,
         max_tokens_per_batch: int = 256,
-        max_length: int = minilm.MAX_LENGTH,
+        max_length: int | None = None,
         name: str = "",
     ) -> None:
         self._model_path = model_path
@@ -58,24 +61,30 @@ class OnnxEmbedder:
 
         Raises ModelUnavailable.
         """
-        if self._model_path is None or str(self._model_path) == minilm.HUB_NAME:
+        if self._is_default:
             return ModelIdentity(name=minilm.MODEL_NAME, dims=minilm.DIMS, runtime=RUNTIME)
-        folder = self._files[1].parent
-        name = self._name or folder.resolve().name
+        name = self._encoder.named(self._own_name)
         return ModelIdentity(name=name, dims=self._session_dims(), runtime=RUNTIME)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), dims), float32, rows of length 1. Texts beyond ``max_length`` word
-        pieces are cut there, as the original does.
+        """Shape (len(texts), dims), float32, rows of length 1. Texts beyond the model's length
+        in word pieces are cut there, as the original does.
 
         Raises ModelUnavailable, ModelError.
         """
+        return self._embed(self._encoder.passage_prefix, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As ``embed``, for questions. Raises ModelUnavailable, ModelError."""
+        return self._embed(self._encoder.query_prefix, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
         out = np.zeros((len(texts), self.identity.dims), dtype=np.float32)
         if not texts:
             return out
-        ids = self._tokenize(texts)
+        ids = self._tokenize([prefix + text for text in texts])
         batches = minilm.token_batches([len(row) for row in ids], self._max_tokens)
         session = self._session
 
@@ -110,7 +119,22 @@ class OnnxEmbedder:
             (states, *_) = session.run(None, {name: feeds[name] for name in self._inputs})
         except Exception as error:
             raise ModelError(f"ONNX Runtime failed on {len(rows)} texts: {error}") from error
-        return pooled(states, mask)
+        return pooled(states, mask, self._encoder.pooling)
+
+    @property
+    def _is_default(self) -> bool:
+        return self._model_path is None or str(self._model_path) == minilm.HUB_NAME
+
+    @cached_property
+    def _own_name(self) -> str:
+        return self._name or self._files[1].parent.resolve().name
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        """How the model wants its texts. Raises ModelUnavailable where this runtime can't."""
+        found = Encoder() if self._is_default else readable_here(self._files[0], self._own_name)
+        length = self._max_length or found.max_length
+        return found.model_copy(update={"max_length": length})
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
@@ -163,23 +187,47 @@ class OnnxEmbedder:
             raise ModelUnavailable(
                 f"The tokenizer {path} cannot be loaded: {error}", hint=minilm.HINT
             ) from error
-        # The file asks for 128 pieces and fixed padding; the model was made to read 256.
+        # MiniLM's file asks for 128 pieces and fixed padding; it was made to read 256.
         tokenizer.no_padding()
-        tokenizer.enable_truncation(self._max_length)
+        tokenizer.enable_truncation(self._encoder.max_length)
         return tokenizer
 
 
-def pooled(states: Any, mask: Any) -> Vectors:
-    """Mean of the word pieces' vectors (n, pieces, dims) under ``mask`` (n, pieces), rows of
-    length 1. A graph that pools by itself gives (n, dims), which is only normalised."""
+def pooled(states: Any, mask: Any, pooling: str = "mean") -> Vectors:
+    """The word pieces' vectors (n, pieces, dims), under ``mask`` (n, pieces), made one of length
+    1 a text: their mean, the first one (``cls``) or the last one (``lasttoken``). A graph that
+    pools by itself gives (n, dims), which is only normalised."""
     import numpy as np
 
-    if states.ndim == 3:
+    if states.ndim == 3 and pooling == "cls":
+        states = states[:, 0, :]
+    elif states.ndim == 3 and pooling == "lasttoken":
+        states = states[np.arange(len(states)), mask.sum(axis=1) - 1, :]
+    elif states.ndim == 3:
         weights = mask[:, None, :].astype(states.dtype)
         states = np.matmul(weights, states)[:, 0, :] / mask.sum(axis=1, keepdims=True)
     norms = np.linalg.norm(states, axis=1, keepdims=True)
     result: Vectors = (states / np.maximum(norms, 1e-12)).astype(np.float32)
     return result
+
+
+def readable_here(graph: Path, name: str) -> Encoder:
+    """The description of the model around ``graph``: in its folder, or in the one above where
+    the graph has a folder to itself.
+
+    Raises ModelUnavailable where this runtime can't do what the model asks for.
+    """
+    folder = graph.parent.parent if graph.parent.name == "onnx" else graph.parent
+    found = described(folder, name)
+    lacking = [*extra_modules(folder)]
+    if found.pooling not in POOLINGS:
+        lacking.append(f"pooling by {found.pooling}")
+    if lacking:
+        raise ModelUnavailable(
+            f"The model {name} needs what the ONNX runtime lacks: {', '.join(lacking)}.",
+            hint="Use RESIN_EMBEDDER=sentence-transformers for it.",
+        )
+    return found
 
 
 def own_files(path: Path) -> tuple[Path, Path]:

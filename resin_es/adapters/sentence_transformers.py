@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2 by sentence-transformers, the runtime the paper used; needs torch.
+"""all-MiniLM-L6-v2, or another encoder, by sentence-transformers, the runtime the paper used;
+needs torch.
 
 The package is imported at first use. Vectors equal those of the ``onnx`` runtime up to its
 quantisation (``tests/contract/test_embedders.py`` holds both to it), so both share one
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters import minilm
+from resin_es.adapters.encoder import Encoder, described, prefixes
 from resin_es.errors import ModelError, ModelUnavailable
 from resin_es.ports import ModelIdentity
 
@@ -51,7 +53,7 @@ class SentenceTransformersEmbedder:
         """
         if self._source is None or str(self._source) == minilm.HUB_NAME:
             return ModelIdentity(name=minilm.MODEL_NAME, dims=minilm.DIMS, runtime=RUNTIME)
-        name = self._name or Path(self._source).name
+        name = self._encoder.named(self._own_name)
         dims = int(self._model.get_sentence_embedding_dimension())
         return ModelIdentity(name=name, dims=dims, runtime=RUNTIME)
 
@@ -61,15 +63,25 @@ class SentenceTransformersEmbedder:
 
         Raises ModelUnavailable, ModelError.
         """
+        return self._embed(self._encoder.passage_prefix, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As ``embed``, for questions. Raises ModelUnavailable, ModelError."""
+        return self._embed(self._encoder.query_prefix, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
         out = np.zeros((len(texts), self.identity.dims), dtype=np.float32)
         readable = [minilm.readable(text) for text in texts]
         model = self._model
         try:
-            for batch in minilm.token_batches(_lengths(model, readable), self._max_tokens):
+            lengths = _lengths(model, [prefix + text for text in readable])
+            for batch in minilm.token_batches(lengths, self._max_tokens):
                 out[batch] = model.encode(
                     [readable[position] for position in batch],
+                    # Always said, else the library puts the model's default prompt there.
+                    prompt=prefix,
                     batch_size=len(batch),
                     normalize_embeddings=True,
                     convert_to_numpy=True,
@@ -78,6 +90,27 @@ class SentenceTransformersEmbedder:
         except Exception as error:
             raise ModelError(f"sentence-transformers failed: {error}") from error
         return out
+
+    @cached_property
+    def _own_name(self) -> str:
+        source = Path(self._source or minilm.MODEL_NAME)
+        return self._name or (source.resolve() if source.is_dir() else source).name
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        """How the model wants its texts. The library itself cuts and pools as the model says; of
+        a model named by the hub the prefixes are all that has to be known here."""
+        if self._source is None or str(self._source) == minilm.HUB_NAME:
+            return Encoder()
+        if Path(self._source).is_dir():
+            return described(Path(self._source), self._own_name)
+        model = self._model
+        told = {
+            "prompts": getattr(model, "prompts", None),
+            "default_prompt_name": getattr(model, "default_prompt_name", None),
+        }
+        query, passage = prefixes(told, self._own_name)
+        return Encoder(query_prefix=query, passage_prefix=passage)
 
     def _folder(self) -> str | Path:
         if self._source is None:

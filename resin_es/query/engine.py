@@ -73,7 +73,7 @@ class QueryEngine:
         with the source sentences they point at."""
         settings = self.settings.changed(k=limit)
         asked = self._ready(text, principal, filters)
-        vector = [float(value) for value in self.embedder.embed([asked])[0]]
+        vector = [float(value) for value in self.embedder.embed_queries([asked])[0]]
         body = hop_body(asked, vector, address_filter(principal, filters), settings)
         responses, _ = self.store.search([body], None)
         found = hits.candidates(responses[0], settings)

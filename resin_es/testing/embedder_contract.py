@@ -58,6 +58,17 @@ class EmbedderContract:
     def test_no_texts_give_no_vectors(self, embedder: Embedder) -> None:
         assert embedder.embed([]).shape == (0, embedder.identity.dims)
 
+    def test_questions_have_vectors_of_the_same_space(self, embedder: Embedder) -> None:
+        import numpy as np
+
+        questions = embedder.embed_queries(TEXTS)
+        assert questions.shape == (len(TEXTS), embedder.identity.dims)
+        assert questions.dtype == np.float32
+        assert np.allclose(np.linalg.norm(questions, axis=1), 1, atol=1e-4)
+        passages = embedder.embed(TEXTS[:3])
+        assert int((passages @ questions[0]).argmax()) == 0
+        assert embedder.embed_queries([]).shape == (0, embedder.identity.dims)
+
     def test_rows_belong_to_their_texts(self, embedder: Embedder) -> None:
         forward = embedder.embed(TEXTS)
         backward = embedder.embed(TEXTS[::-1])

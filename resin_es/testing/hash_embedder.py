@@ -48,6 +48,10 @@ class HashEmbedder:
         result: Vectors = out / np.linalg.norm(out, axis=1, keepdims=True)
         return result
 
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As ``embed``."""
+        return self.embed(texts)
+
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
     words = _WORD.findall(text.lower())

@@ -137,7 +137,7 @@ def _baselines(
         services.store.cache_put,
         progress=progress,
     )
-    return make_baselines(index, services.embedder.embed, memory=memory)
+    return make_baselines(index, services.embedder.embed_queries, memory=memory)
 
 
 def _ircot(services: Services, ranked: Sequence[RankedSystem], source: str) -> EvalSystem:

@@ -81,3 +81,7 @@ class RememberingEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         key = json.dumps(["embed", texts])
         return self._memory.call(key, lambda: self._embedder.embed(texts))
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        key = json.dumps(["embed queries", texts])
+        return self._memory.call(key, lambda: self._embedder.embed_queries(texts))

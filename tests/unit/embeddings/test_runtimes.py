@@ -147,6 +147,7 @@ class Transformer:
         if source.endswith("bad"):
             raise OSError("no such model")
         self.batches: list[list[str]] = []
+        self.said: list[str] = []
 
     def tokenizer(self, texts: list[str], truncation: bool, max_length: int) -> dict[str, Any]:
         return {"input_ids": [text.split()[:max_length] for text in texts]}
@@ -159,6 +160,7 @@ class Transformer:
         if "boom" in texts:
             raise RuntimeError("out of memory")
         self.batches.append(texts)
+        self.said.append(options["prompt"])
         return np.array([[len(text), 0] for text in texts], dtype=np.float32)
 
 
@@ -178,6 +180,29 @@ class TestSentenceTransformers:
         assert vectors[:, 0].tolist() == [9, 1, 3, 2]
         assert embedder._model.batches == [["a b c d e"], ["a b", "a"], ["ab"]]
         assert embedder.embed([]).shape == (0, 2)
+
+    def test_questions_and_passages_have_their_prefixes(self) -> None:
+        embedder = SentenceTransformersEmbedder("some/e5-small-v2")
+        embedder.embed(["a"])
+        embedder.embed_queries(["b"])
+        assert embedder._model.said == ["passage: ", "query: "]
+        assert embedder.identity.name.startswith("e5-small-v2+")
+
+    def test_prompts_of_the_loaded_model(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Transformer, "prompts", {"query": "ask: "}, raising=False)
+        monkeypatch.setattr(Transformer, "default_prompt_name", "query", raising=False)
+        embedder = SentenceTransformersEmbedder("some/model")
+        embedder.embed(["a"])
+        assert embedder._model.said == ["ask: "]
+
+    def test_a_folder_says_it_itself(self, tmp_path: Path) -> None:
+        (tmp_path / "config_sentence_transformers.json").write_text(
+            '{"prompts": {"query": "ask: ", "document": ""}}'
+        )
+        embedder = SentenceTransformersEmbedder(tmp_path)
+        embedder.embed_queries(["a"])
+        embedder.embed(["a"])
+        assert embedder._model.said == ["ask: ", ""]
 
     def test_errors_are_translated(self) -> None:
         with pytest.raises(ModelUnavailable, match="cannot load some/bad"):

@@ -87,6 +87,10 @@ class Embedder:
         self.texts.append(texts)
         return np.ones((len(texts), 2), dtype=np.float32)
 
+    def embed_queries(self, texts: list[str]) -> np.ndarray:
+        self.texts.append(["asked", *texts])
+        return np.ones((len(texts), 2), dtype=np.float32)
+
 
 def test_the_same_texts_are_embedded_once_a_question() -> None:
     inner = Embedder()
@@ -95,6 +99,9 @@ def test_the_same_texts_are_embedded_once_a_question() -> None:
     shared.embed(["one"])
     shared.embed(["one", "two"])
     assert inner.texts == [["one"], ["one", "two"]]
+    shared.embed_queries(["one"])
+    shared.embed_queries(["one"])
+    assert inner.texts[2:] == [["asked", "one"]]
 
 
 ENTRIES = [
