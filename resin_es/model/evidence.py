@@ -30,6 +30,8 @@ class Candidate(Frozen):
     statement: str = ""
     subject: str = ""
     object: str = ""
+    aliases: tuple[str, ...] = ()
+    title: str = ""
 
 
 class DocumentHit(Frozen):

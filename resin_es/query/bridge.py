@@ -1,29 +1,36 @@
 """Bridged hops: completed with the entities that their predecessors' units name. Pure.
 
-All candidates count and none is committed to: the entities join the hop's search text, they
-replace nothing. No model is called.
+All candidates count and none is committed to: the entities join the search of a hop that the
+plan made, they replace nothing. The follow-up, which no plan needs to foresee, searches the
+whole question again among the addresses that the names lead to. No model is called.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.model import Candidate, Hop
+from resin_es.query.links import Name, named_entities
 from resin_es.query.plan_rules import FURTHER
-from resin_es.query.words import fold, names, stem, words
+from resin_es.query.words import fold, stem, words
+
+FOLLOW_UP = "f"
+"""Id of the extra hop that follows the names of the question's best documents."""
 
 TOLD, FOUND = 160, 2
 """Characters of a statement, and how many statements, that complete a hop."""
 
 
 class Bridge(NamedTuple):
-    """A completed hop, the entities that complete it, and the addresses they come from."""
+    """A completed hop, the entities that complete it, and the addresses they come from. A
+    follow-up has its ``names``, and the best document that they come from: no news to it."""
 
     hop: Hop
     entities: tuple[str, ...]
     addresses: tuple[str, ...]
+    names: tuple[Name, ...] = ()
+    known: str = ""
 
 
 def waves(hops: Sequence[Hop], bridging: bool) -> tuple[list[Hop], list[Hop]]:
@@ -88,19 +95,25 @@ def _with_question(hop: Hop, question: str) -> Hop:
     return hop.model_copy(update={"target_terms": (*hop.target_terms, question)})
 
 
-def named_entities(candidate: Candidate) -> list[str]:
-    """Names in a unit's subject and object; in a sentence's text, where no unit was hit."""
-    fields = [candidate.subject, candidate.object]
-    if not any(fields):
-        fields = [candidate.statement]
-    found: list[str] = []
-    for text in fields:
-        bare = re.sub(r"^(?:the|an?)\s+", "", text.strip(), flags=re.I)
-        if len(words(bare)) <= 4 and re.match(r"[^\W\d_a-z]", bare):
-            found.append(bare)
-        else:
-            found.extend(names(text))
-    return [entity for entity in found if 1 < len(entity) <= 60]
+def follow_up(question: str, after: str) -> Hop:
+    """The whole question again, after hop ``after`` that asked it first."""
+    return Hop(
+        id=FOLLOW_UP,
+        subquestion=question,
+        need="what the best documents lead to",
+        depends_on=(after,),
+    )
+
+
+def followed(hop: Hop, found: Sequence[Name], known: str) -> Bridge:
+    """The follow-up with the names that it goes by."""
+    return Bridge(
+        hop,
+        tuple(name.text for name in found),
+        tuple(dict.fromkeys(name.address for name in found)),
+        tuple(found),
+        known,
+    )
 
 
 def by_id(candidates: Iterable[Candidate], addresses: Sequence[str]) -> Mapping[str, Candidate]:

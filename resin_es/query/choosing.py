@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.model import Candidate, DocumentHit, Dropped, EvidenceBuffer
+from resin_es.query.bridge import FOLLOW_UP
 from resin_es.query.fence import Fenced, fence
 from resin_es.query.found import Found
 from resin_es.query.lots import HopHelpings
-from resin_es.query.ranking import chances, document_scores, helpings, ordered
+from resin_es.query.ranking import helpings, ordered
 from resin_es.query.searching import ORIGINAL, Searching
 from resin_es.query.select import RANK, STALE, select
 
@@ -37,7 +38,7 @@ def choose(run: Searching) -> Chosen:
     serving = sorted(run.found, key=lambda name: name != ORIGINAL)
     orders = {}
     for name in serving:
-        held = chances(document_scores(run.found[name].pool, run.lexical))
+        held = run.document_chances(name)
         orders[name] = [(key, held[key]) for key in ordered(held)[:reach]]
     run.known.learn(key for order in orders.values() for key, _ in order)
     lines = {
@@ -51,7 +52,7 @@ def choose(run: Searching) -> Chosen:
         for name in serving
     }
     stale = _stale(run)
-    served = [HopHelpings(name, lines[name]) for name in serving]
+    served = [HopHelpings(name, lines[name], owed=name != FOLLOW_UP) for name in serving]
     fenced = _fetch(run, served)
     run.took("fetch", started)
     started = time.perf_counter()

@@ -74,6 +74,8 @@ def _candidate(hit: SearchHit, parts: Mapping[str, float], score: float, rank: i
         statement=_text(body, "statement"),
         subject=_text(body, "subject"),
         object=_text(body, "object"),
+        aliases=tuple(body.get("aliases") or ()),
+        title=_text(body, "title"),
     )
 
 

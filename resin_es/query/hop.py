@@ -30,6 +30,8 @@ ADDRESS_SOURCE = (
     "statement",
     "subject",
     "object",
+    "aliases",
+    "title",
 )
 """What a hit must bring along; never the vector."""
 
@@ -40,6 +42,7 @@ def hop_body(
     filters: Sequence[Mapping[str, Any]],
     settings: QuerySettings,
     kinds: Sequence[UnitKind] = (),
+    link: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """One hybrid search over units and sentences [3.5, equation 2, with a lexical part].
 
@@ -47,13 +50,19 @@ def hop_body(
     kNN boost lies above any BM25 score: the pool then holds all dense hits first and the best
     lexical ones after them; ``hits`` fuses the two named parts. ``kinds`` only add to the
     score of lexical hits, under a name of their own.
+
+    With ``link`` (of a bridged hop) only addresses that it matches are searched, in both parts:
+    the vectors then say which of them the question means, and beyond those that they bring,
+    the rarest names come first. It holds names of a few documents and no words of the asker.
     """
     clauses = [dict(clause) for clause in filters]
-    query: dict[str, Any] = {"filter": clauses, "must": [_lexical(text, settings.max_terms)]}
+    lexical = _lexical(text, settings.max_terms)
+    query: dict[str, Any] = {"filter": clauses, "must": [dict(link) if link else lexical]}
+    extra = [lexical] if link else []
     if kinds:
-        query["should"] = [
-            {"terms": {"kind": list(kinds), "boost": settings.kind_boost, "_name": KIND}}
-        ]
+        extra.append({"terms": {"kind": list(kinds), "boost": settings.kind_boost, "_name": KIND}})
+    if extra:
+        query["should"] = extra
     return {
         "knn": {
             "field": "vector",
@@ -61,7 +70,7 @@ def hop_body(
             "k": settings.dense_hits,
             "num_candidates": settings.candidates,
             "boost": settings.dense_boost,
-            "filter": [dict(clause) for clause in filters],
+            "filter": [dict(clause) for clause in (*filters, *([link] if link else []))],
             "_name": DENSE,
         },
         "query": {"bool": query},

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resin_es.errors import StoreError
 from resin_es.model import Candidate, Hop, Trace
 from resin_es.model.base import Frozen
+from resin_es.model.trace import TracedHop
 from resin_es.ports import Embedder, SearchResponse, UnitStore
 from resin_es.query import hits
-from resin_es.query.bridge import by_id, completed, entities_of
+from resin_es.query.bridge import FOLLOW_UP, by_id, completed, entities_of
 from resin_es.query.found import embedded_text, vector_reference
+from resin_es.query.links import named_by
 from resin_es.query.settings import QuerySettings
+from resin_es.query.trace import hashed
 from resin_es.query.words import capped
+
+if TYPE_CHECKING:
+    from resin_es.ports import Vectors
 
 
 class HopReplay(Frozen):
@@ -61,13 +67,11 @@ def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay
             pools[hop.hop.id] = hits.candidates(response, settings)
     later = [hop for hop in trace.hops if hop.bridged_from]
     if later:
-        found = [c for pool in pools.values() for c in pool]
-        hops = [_completed(hop.hop, trace.question, by_id(found, hop.bridged_from), settings)
-                for hop in later]  # fmt: skip
-        made = embedder.embed([embedded_text(hop) for hop in hops])
+        again = [_completed(hop, trace.question, pools, settings) for hop in later]
+        made = embedder.embed_queries([embedded_text(hop) for hop, _ in again])
         bodies = [
-            _with_text(traced.body, hop, [float(v) for v in vector], settings.max_terms)
-            for traced, hop, vector in zip(later, hops, made, strict=True)
+            _with_words(traced.body, (capped(hop.retrieval_text, settings.max_terms), *named), row)
+            for traced, (hop, named), row in zip(later, again, made, strict=True)
         ]
         answered: Sequence[SearchResponse]
         answered, _ = store.search(bodies, None)
@@ -86,32 +90,45 @@ def _searched(trace: Trace, hop: Hop) -> Hop:
 def _vectors(hops: Sequence[Hop], embedder: Embedder) -> dict[str, list[float]]:
     if not hops:
         return {}
-    made = [[float(v) for v in row] for row in embedder.embed([embedded_text(h) for h in hops])]
-    return {vector_reference(values): values for values in made}
+    made = embedder.embed_queries([embedded_text(h) for h in hops])
+    rows = [[float(value) for value in row] for row in made]
+    return {vector_reference(values): values for values in rows}
 
 
 def _completed(
-    hop: Hop, question: str, found: Mapping[str, Candidate], settings: QuerySettings
-) -> Hop:
-    chosen = entities_of(hop, question, found.values(), settings.bridge_entities)
-    return completed(hop, tuple(chosen))
+    traced: TracedHop,
+    question: str,
+    pools: Mapping[str, Sequence[Candidate]],
+    settings: QuerySettings,
+) -> tuple[Hop, tuple[str, ...]]:
+    """A bridged hop as it was searched, and the names that a follow-up went by: read again in
+    the addresses that the trace names, in its order."""
+    found = by_id((c for pool in pools.values() for c in pool), traced.bridged_from)
+    told = [found[address] for address in traced.bridged_from if address in found]
+    if traced.hop.id != FOLLOW_UP:
+        chosen = entities_of(traced.hop, question, told, settings.bridge_entities)
+        return completed(traced.hop, tuple(chosen)), ()
+    documents = list(dict.fromkeys(c.document_key for c in told))
+    pool = pools.get(traced.hop.depends_on[0], ())
+    named = named_by(question, documents, told, pool, settings.bridge_names)
+    return traced.hop, tuple(name.text for name in named)
 
 
-def _with_text(
-    body: Mapping[str, Any], hop: Hop, vector: list[float], limit: int
-) -> dict[str, Any]:
-    text = capped(hop.retrieval_text, limit)
+def _with_words(body: Mapping[str, Any], words: Sequence[str], vector: Vectors) -> dict[str, Any]:
+    """A traced body with its words and its vector put back; a word that nothing says any more
+    stays a hash, and finds nothing."""
+    known = {hashed(text): text for text in words}
 
     def restored(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {
-                k: text if k == "query" and isinstance(v, str) else restored(v)
+                k: known.get(v, v) if k == "query" and isinstance(v, str) else restored(v)
                 for k, v in value.items()
             }
         return [restored(item) for item in value] if isinstance(value, list) else value
 
     result: dict[str, Any] = restored(body)
-    result["knn"]["query_vector"] = vector
+    result["knn"]["query_vector"] = [float(v) for v in vector]
     return result
 
 

@@ -10,11 +10,19 @@ from resin_es.index.filters import Filters, address_filter, document_filter
 from resin_es.model import Candidate, DocumentHit, Hop, Plan, Principal
 from resin_es.ports import Embedder, UnitStore
 from resin_es.query import hits
-from resin_es.query.bridge import Bridge, ancestors, bridged, waves
+from resin_es.query.bridge import (
+    Bridge,
+    ancestors,
+    bridged,
+    follow_up,
+    followed,
+    waves,
+)
 from resin_es.query.found import Found, embedded_text
 from resin_es.query.hop import document_body, hop_body
 from resin_es.query.known import Known
-from resin_es.query.ranking import document_scores, ordered
+from resin_es.query.links import SOURCES, link_clause, linked_chances, named_by
+from resin_es.query.ranking import chances, document_scores, ordered
 from resin_es.query.settings import QuerySettings
 
 ORIGINAL = "q"
@@ -63,33 +71,65 @@ class Searching:
         return self._search([(hop, None) for hop in hops], self.document_body or None)
 
     def second(self, question: str, plan: Plan) -> list[Found]:
-        """Dependent hops, completed with what their predecessors found: one call, or none."""
+        """Dependent hops, completed with what their predecessors found, and the follow-up of
+        the whole question: one call, or none."""
         _, later = waves(plan.hops, self.settings.bridging)
         bridges = [self._bridge(hop, question, plan) for hop in later]
-        return self._search([(bridge.hop, bridge) for bridge in bridges], None) if later else []
+        follow = self._follow_up(question)
+        if follow is not None:
+            bridges.append(follow)
+        return self._search([(one.hop, one) for one in bridges], None) if bridges else []
 
     def _bridge(self, hop: Hop, question: str, plan: Plan) -> Bridge:
         """Only current passages of the predecessors' best documents name entities."""
         found: list[Candidate] = []
         for name in ancestors(hop, plan.hops):
-            pool = self.found[name].pool
-            best = ordered(document_scores(pool, self.lexical))[: self.settings.k]
-            self.known.learn(best)
-            found.extend(c for c in pool if c.document_key in best and self.known.current(c))
+            found.extend(self._readable(name, self.settings.k)[1])
         units = [c for c in found if c.subject or c.object]
         return bridged(hop, question, units or found[:5], self.settings.bridge_entities)
+
+    def _follow_up(self, question: str) -> Bridge | None:
+        """The question again, by the names of its best documents; None where there are none,
+        or the settings say no."""
+        settings = self.settings
+        asked = next((n for n, item in self.found.items() if _asks(item.hop, question)), None)
+        if not (settings.bridging and settings.follow_up) or asked is None:
+            return None
+        documents, naming = self._readable(asked, SOURCES)
+        pool = self.found[asked].pool
+        found = named_by(question, documents, naming, pool, settings.bridge_names)
+        return followed(follow_up(question, asked), found, documents[0]) if found else None
+
+    def _readable(self, name: str, count: int) -> tuple[list[str], list[Candidate]]:
+        """The ``count`` best documents of a hop that the reader may read, and what the hop
+        found in current passages of these."""
+        pool = self.found[name].pool
+        best = ordered(document_scores(pool, self.lexical))[:count]
+        self.known.learn(best)
+        readable = [key for key in best if self.known.entry(key) is not None]
+        held = set(readable)
+        return readable, [c for c in pool if c.document_key in held and self.known.current(c)]
+
+    def document_chances(self, name: str) -> dict[str, float]:
+        """Chance of each document that it holds what hop ``name`` asks for. A follow-up's sum
+        to less than 1: there may be nothing to go on to."""
+        item = self.found[name]
+        if item.bridge is not None and item.bridge.names:
+            return linked_chances(item.pool, item.bridge.names, (item.bridge.known,))
+        return chances(document_scores(item.pool, self.lexical))
 
     def _search(
         self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
     ) -> list[Found]:
         started = time.perf_counter()
-        vectors = self.embedder.embed([embedded_text(hop) for hop, _ in hops])
+        vectors = self.embedder.embed_queries([embedded_text(hop) for hop, _ in hops])
         self.took("embed", started)
         clauses = address_filter(self.principal, self.filters)
         found = []
         for (hop, bridge), vector in zip(hops, vectors, strict=True):
             values = [float(value) for value in vector]
-            body = hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds)
+            link = link_clause(bridge.names) if bridge and bridge.names else None
+            body = hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds, link)
             found.append(Found(hop, body, bridge))
         started = time.perf_counter()
         responses, by_document = self.store.search([item.body for item in found], documents)
@@ -115,3 +155,8 @@ def original(question: str, plan: Plan, settings: QuerySettings) -> list[Hop]:
     if not settings.original_question_hop or taken or question.strip() in texts:
         return []
     return [Hop(id=ORIGINAL, subquestion=question, need="the whole question")]
+
+
+def _asks(hop: Hop, question: str) -> bool:
+    """Whether a hop of the first search asks the bare question."""
+    return not hop.depends_on and hop.retrieval_text.strip() == question.strip()

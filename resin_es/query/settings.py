@@ -22,18 +22,22 @@ class QuerySettings(Frozen):
     search returns, ``dense`` how many of them the vectors find first, ``num_candidates`` how
     many each shard looks at for that. ``budget`` is the evidence buffer in tokens (four
     characters each). ``original_question_hop`` searches the bare question beside the plan's
-    hops; ``bridging`` completes dependent hops with entities that their predecessors found;
-    ``document_search`` adds the plan's one lexical search over whole documents.
+    hops; ``bridging`` completes dependent hops with up to ``bridge_entities`` entities that their
+    predecessors found, and (``follow_up``) searches the question once more among what up to
+    ``bridge_names`` names of its best documents lead to; ``document_search`` adds the plan's
+    one lexical search over whole documents.
     """
 
     k: int = 10
-    pool: int = 350
-    dense: int = 300
-    num_candidates: int = 400
+    pool: int = 650
+    dense: int = 600
+    num_candidates: int = 700
     max_hops: int = 4
     budget: int = 2000
     bridging: bool = True
     bridge_entities: int = 6
+    follow_up: bool = True
+    bridge_names: int = 40
     original_question_hop: bool = True
     document_search: bool = True
     documents: int = 100
@@ -57,6 +61,7 @@ class QuerySettings(Frozen):
         _within("budget", self.budget, 1, 1_000_000, "RESIN_BUDGET or --budget, in tokens.")
         _within("max_terms", self.max_terms, 1, MAX_TERMS, "")
         _within("bridge_entities", self.bridge_entities, 0, 50, "")
+        _within("bridge_names", self.bridge_names, 0, 50, "")
         for name in ("lexical_weight", "kind_weight", "kind_boost", "dense_boost", "title_boost"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}, but may not be negative.")

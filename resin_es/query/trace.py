@@ -68,15 +68,18 @@ def without_words(body: Mapping[str, Any]) -> dict[str, Any]:
     def hidden(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {
-                key: "text:" + content_id("text", item)
-                if key == "query" and isinstance(item, str)
-                else hidden(item)
+                key: hashed(item) if key == "query" and isinstance(item, str) else hidden(item)
                 for key, item in value.items()
             }
         return [hidden(item) for item in value] if isinstance(value, list) else value
 
     result: dict[str, Any] = hidden(body)
     return result
+
+
+def hashed(text: str) -> str:
+    """What stands in a trace for words of the evidence."""
+    return "text:" + content_id("text", text)
 
 
 def traced_passages(buffer: EvidenceBuffer, keys: Mapping[str, str]) -> list[TracedPassage]:

@@ -146,10 +146,15 @@ def names(text: str) -> list[str]:
 
 
 def _without_opening(name: str) -> str:
-    """``name`` without leading question and stop words (``Which``, ``In``, ``The``)."""
+    """``name`` without leading question and stop words (``Which``, ``The``, ``In 2020``)."""
     parts = name.split()
-    while parts and fold(parts[0].strip(".,")) in STOPWORDS | GENERIC | _OPENERS:
+    opened = False
+    while parts and (
+        fold(parts[0].strip(".,")) in STOPWORDS | GENERIC | _OPENERS
+        or (opened and parts[0].strip(".,").isdigit())
+    ):
         parts.pop(0)
+        opened = True
     return " ".join(parts)
 
 

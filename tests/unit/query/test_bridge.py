@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from resin_es.model import Candidate, Hop
-from resin_es.query.bridge import ancestors, bridged, named_entities, waves
+from resin_es.query.bridge import ancestors, bridged, waves
+from resin_es.query.links import named_entities
 from resin_es.query.plan_rules import FURTHER
 
 

@@ -51,7 +51,7 @@ def test_a_question_is_answered_from_its_source(store: ScriptedStore) -> None:
 def test_one_search_one_fetch_of_entries_one_of_passages_one_recheck(
     store: ScriptedStore, bus: ScriptedDocument, metro: ScriptedDocument
 ) -> None:
-    engine_on(store).ask(FARE, ANYONE)
+    engine_on(store, follow_up=False).ask(FARE, ANYONE)
     assert len(store.searches) == 1
     bodies, documents = store.searches[0]
     assert len(bodies) == 1
@@ -66,13 +66,14 @@ def test_one_search_one_fetch_of_entries_one_of_passages_one_recheck(
 
 def test_independent_hops_and_the_bare_question_travel_together(store: ScriptedStore) -> None:
     found = engine_on(store).retrieve("Which is cheaper, Bus 14 or Metro Line B?", ANYONE)
-    assert [hop.hop.id for hop in found.hops] == ["h1", "h2", "q"]
-    assert [len(bodies) for bodies, _ in store.searches] == [3]
+    assert [hop.hop.id for hop in found.hops] == ["h1", "h2", "q", "f"]
+    assert [len(bodies) for bodies, _ in store.searches] == [3, 1]
 
 
 def test_a_plain_question_is_not_searched_twice(store: ScriptedStore) -> None:
     found = engine_on(store).retrieve(FARE, ANYONE)
-    assert [hop.hop.id for hop in found.hops] == ["h1"]
+    assert [hop.hop.id for hop in found.hops] == ["h1", "f"]
+    assert [len(bodies) for bodies, _ in store.searches] == [1, 1]
 
 
 def test_the_bare_question_and_the_documents_can_be_left_out(store: ScriptedStore) -> None:
@@ -89,7 +90,7 @@ def test_a_dependent_hop_is_bridged_in_a_second_search(bus: ScriptedDocument) ->
     told = bus.hit(0, 0, dense=near(0.9), kind="relation", subject="Orvane Works", name="u1")
     store = ScriptedStore([bus], [told])
     found = engine_on(store).retrieve(CHAIN, ANYONE)
-    assert [len(bodies) for bodies, _ in store.searches] == [2, 1]
+    assert [len(bodies) for bodies, _ in store.searches] == [2, 2]
     assert store.searches[1][1] is None
     second = next(hop for hop in found.hops if hop.hop.id == "h2")
     assert second.bridged_with == ("Orvane Works",)
@@ -149,7 +150,7 @@ def test_a_document_only_its_own_text_finds_is_evidence(bus: ScriptedDocument) -
 
 
 def test_k_bounds_the_passages_of_a_hop(store: ScriptedStore) -> None:
-    found = engine_on(store).retrieve(FARE, ANYONE, k=1)
+    found = engine_on(store, follow_up=False).retrieve(FARE, ANYONE, k=1)
     assert len({c.passage_id for c in found.hops[0].candidates}) == 1
     assert {d.reason for d in found.buffer.dropped} == {"rank"}
 
@@ -269,7 +270,7 @@ def test_a_failed_plan_falls_back_to_the_question_and_says_so(
 def test_a_plan_handed_in_is_used(store: ScriptedStore) -> None:
     given = Plan(question=FARE, hops=(Hop(id="mine", subquestion="fare of Bus 14"),))
     found = engine_on(store).retrieve(FARE, ANYONE, plan=given)
-    assert [hop.hop.id for hop in found.hops] == ["mine", "q"]
+    assert [hop.hop.id for hop in found.hops] == ["mine", "q", "f"]
 
 
 def test_a_plan_with_too_many_hops_is_refused(store: ScriptedStore) -> None:
@@ -300,12 +301,12 @@ def test_a_plain_search_is_fenced(secret: ScriptedDocument) -> None:
 
 def test_events_come_in_order(store: ScriptedStore) -> None:
     kinds = [type(event) for event in engine_on(store).ask_events(FARE, ANYONE)]
-    assert kinds == [Planned, HopsFound, BufferFilled, Answered]
+    assert kinds == [Planned, HopsFound, HopsFound, BufferFilled, Answered]
 
 
 @pytest.mark.parametrize(
     ("steps", "before", "searches"),
-    [(1, "search", 0), (2, "second search", 1), (3, "compose", 1)],
+    [(1, "search", 0), (2, "second search", 1), (3, "select", 2), (4, "compose", 2)],
 )
 def test_a_cancelled_question_stops_between_steps(
     store: ScriptedStore, steps: int, before: str, searches: int
@@ -325,7 +326,8 @@ def test_a_cancelled_question_stops_between_steps(
 
 
 def test_the_json_line_of_a_retrieval(store: ScriptedStore, bus: ScriptedDocument) -> None:
-    shown = retrieval_to_json("7", engine_on(store).retrieve(FARE, ANYONE, k=1))
+    found = engine_on(store, follow_up=False).retrieve(FARE, ANYONE, k=1)
+    shown = retrieval_to_json("7", found)
     assert list(shown) == ["id", "hops", "evidence", "dropped"]
     assert shown["id"] == "7"
     (hop,) = shown["hops"]

@@ -73,6 +73,8 @@ def test_the_whole_body_of_a_hop() -> None:
             "statement",
             "subject",
             "object",
+            "aliases",
+            "title",
         ],
         "track_total_hits": False,
     }

@@ -1,0 +1,237 @@
+"""What the best documents of a search name, and the documents that those names lead to. Pure.
+
+Evidence that a question does not name is named by evidence that it does: the second document
+of a chain stands in the first one as a name, or says the first one's name itself. All names
+count at once; none is chosen, and no model is called.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp, log
+from typing import Any, NamedTuple
+
+from resin_es.model import Candidate
+from resin_es.query.words import STOPWORDS, fold, names, words
+
+SOURCES = 2
+"""How many of a search's best documents name what is looked for next; 1 to 6 measure alike."""
+
+SOURCE_DECAY = 0.7
+"""What a name of the second document weighs beside one of the first."""
+
+COMMON = 10
+"""In how many documents of the pool that named it a name may stand: one that half of them
+share tells none of them apart."""
+
+TITLE, TITLED, SUBJECT, MENTIONED = 1.0, 0.6, 0.8, 0.4
+"""How close a link is: the name is the document's title, stands in it, is a unit's subject or
+alias, or is mentioned."""
+
+CORPUS = 1000
+"""Found in this many documents, a name is worth nothing."""
+
+CLOSENESS, SLOPE, DOUBT = 1.5, 6.0, 1.3
+"""A document's log odds, against there being none, are SLOPE · (similarity + CLOSENESS · link
+- DOUBT). Fitted by likelihood; see docs/quality.md."""
+
+MAX_NAME_WORDS = 5
+MAX_WORDS = 80
+"""Words of all names together: three fields of them, in the query and in the filter, stay
+below the clauses that the smallest node allows, beside the question's own."""
+
+
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+class Name(NamedTuple):
+    """A name with its folded words, the address that it was first read in, and the documents
+    that name it with what their word weighs."""
+
+    text: str
+    key: str
+    address: str
+    sources: Mapping[str, float]
+
+
+def named_by(
+    question: str,
+    documents: Sequence[str],
+    naming: Sequence[Candidate],
+    pool: Sequence[Candidate],
+    limit: int,
+) -> list[Name]:
+    """Up to ``limit`` names that ``documents`` (keys, best first) bring and the question does
+    not: their titles, names in their units' subjects, objects and aliases, and in their
+    sentences. ``naming`` holds the addresses that may name something, ``pool`` all that the
+    search found: what is common there is left out."""
+    asked, texts = key_of(question), _texts(pool)
+    found: dict[str, Name] = {}
+    for rank, document in enumerate(documents[:SOURCES]):
+        for text, address in _naming([c for c in naming if c.document_key == document]):
+            key = key_of(text)
+            if not _tells(key, asked):
+                continue
+            held = found.setdefault(key, Name(text, key, address, {}))
+            found[key] = held._replace(sources={document: SOURCE_DECAY**rank, **held.sources})
+    rare = [name for name in found.values() if _spread(name.key, texts) <= COMMON]
+    return _bounded(rare, limit)
+
+
+def _naming(own: Sequence[Candidate]) -> Iterable[tuple[str, str]]:
+    """Names with the address each comes from: the title's, then units', then sentences'."""
+    for candidate in own[:1]:
+        yield bare_title(candidate.title), candidate.address_id
+    for candidate in sorted(own, key=lambda c: not (c.subject or c.object)):
+        for text in named_entities(candidate):
+            yield text, candidate.address_id
+
+
+def _texts(pool: Sequence[Candidate]) -> dict[str, str]:
+    texts: dict[str, list[str]] = {}
+    for candidate in pool:
+        texts.setdefault(candidate.document_key, []).append(key_of(candidate.statement))
+    return {document: "|".join(parts) for document, parts in texts.items()}
+
+
+def _spread(key: str, texts: Mapping[str, str]) -> int:
+    return sum(key in text for text in texts.values())
+
+
+def _tells(key: str, asked: str) -> bool:
+    """Whether a name says anything that the question did not: no stop words, no bare number."""
+    parts = key.split()
+    if not parts or key in asked or (len(parts) == 1 and parts[0].isdigit()):
+        return False
+    return not all(part in STOPWORDS or len(part) < 2 for part in parts)
+
+
+def _bounded(found: Sequence[Name], limit: int) -> list[Name]:
+    kept: list[Name] = []
+    room = MAX_WORDS
+    for name in found[:limit]:
+        room -= len(name.key.split())
+        if room < 0:
+            break
+        kept.append(name)
+    return kept
+
+
+def named_entities(candidate: Candidate) -> list[str]:
+    """Names in a unit's subject, object and aliases; in a sentence's text, if it is one."""
+    fields = [candidate.subject, candidate.object, *candidate.aliases]
+    if not any(fields):
+        fields = [candidate.statement]
+    found: list[str] = []
+    for text in fields:
+        bare = re.sub(r"^(?:the|an?)\s+", "", text.strip(), flags=re.I)
+        if len(words(bare)) <= MAX_NAME_WORDS and re.match(r"[^\W\d_a-z]", bare):
+            found.append(bare)
+        else:
+            found.extend(names(text))
+    return [entity for entity in found if 1 < len(entity) <= 60]
+
+
+def key_of(text: str) -> str:
+    """Folded words between single spaces, so that a phrase is found as a part of a text."""
+    return f" {' '.join(_TOKEN.findall(fold(html.unescape(text))))} "
+
+
+def bare_title(title: str) -> str:
+    """A title without what tells it from its namesakes: ``Medici (board game)``."""
+    return re.sub(r"\s*\([^()]*\)\s*$", "", html.unescape(title)).strip() or title
+
+
+# ---------------------------------------------------------------- the search
+
+
+def link_clause(found: Sequence[Name]) -> dict[str, Any]:
+    """What an address must match to be linked: one of the names, as a phrase."""
+    return {
+        "bool": {
+            "should": [
+                {
+                    "multi_match": {
+                        "query": name.text,
+                        "type": "phrase",
+                        "fields": ["title^2", "statement", "aliases.text"],
+                    }
+                }
+                for name in found
+            ],
+            "minimum_should_match": 1,
+        }
+    }
+
+
+# ---------------------------------------------------------------- what came of it
+
+
+def links(pool: Sequence[Candidate], found: Sequence[Name]) -> dict[str, float]:
+    """How closely each document of ``pool`` is linked, from 0 to 1: the best of its links,
+    each by closeness, rarity of the name and weight of the document that said it. A document
+    is not linked by what it says itself."""
+    close: dict[str, dict[int, float]] = {}
+    for candidate in pool:
+        title, exact, text = (
+            key_of(candidate.title),
+            key_of(bare_title(candidate.title)),
+            key_of(candidate.statement),
+        )
+        about = {key_of(one) for one in (candidate.subject, *candidate.aliases) if one}
+        for index, name in enumerate(found):
+            value = _closeness(name.key, title, exact, text, about)
+            if value:
+                held = close.setdefault(candidate.document_key, {})
+                held[index] = max(value, held.get(index, 0.0))
+    reached = [sum(index in held for held in close.values()) for index in range(len(found))]
+    return {
+        document: max(
+            (
+                value * _rarity(reached[index]) * _weight(found[index], document)
+                for index, value in held.items()
+            ),
+            default=0.0,
+        )
+        for document, held in close.items()
+    }
+
+
+def _closeness(key: str, title: str, exact: str, text: str, about: set[str]) -> float:
+    if key == exact:
+        return TITLE
+    values = (
+        SUBJECT if key in about else 0.0,
+        TITLED if key in title else 0.0,
+        MENTIONED if key in text else 0.0,
+    )
+    return max(values)
+
+
+def _rarity(documents: int) -> float:
+    return max(0.0, 1.0 - log(1 + documents) / log(CORPUS))
+
+
+def _weight(name: Name, document: str) -> float:
+    return max((v for source, v in name.sources.items() if source != document), default=0.0)
+
+
+def linked_chances(
+    pool: Sequence[Candidate], found: Sequence[Name], known: Iterable[str] = ()
+) -> dict[str, float]:
+    """For each linked document, the chance that it is the one to go on to. With the chance
+    that there is none they sum to 1. ``known`` documents are no news and stay out."""
+    skipped = set(known)
+    best: dict[str, float] = {}
+    for candidate in pool:
+        key = candidate.document_key
+        best[key] = max(candidate.score, best.get(key, candidate.score))
+    weights = {
+        key: exp(SLOPE * (best[key] + CLOSENESS * value - DOUBT))
+        for key, value in links(pool, found).items()
+        if value > 0 and key not in skipped
+    }
+    total = 1.0 + sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}
