@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from resin_es.evaluation.report.compared import HERO
 from resin_es.evaluation.report.values import Ablation, RowReport
 from resin_es.evaluation.systems.published import PublishedAblation, published_ablations
 
@@ -16,7 +17,7 @@ STUDIES = {
 
 _SYSTEMS = {
     ("kind", "all"): "no-sentences",
-    ("decomposition", "full"): "resin",
+    ("decomposition", "full"): HERO,
     ("decomposition", "none"): "one-hop",
 }
 _WORDS = {
@@ -27,11 +28,9 @@ _WORDS = {
 
 
 def ablations(rows: Iterable[RowReport]) -> tuple[Ablation, ...]:
-    """The paper's variants in its order, then those that it has not; empty where no variant was
-    run at all."""
+    """The paper's variants in its order, then those that it has not; only studies of which a
+    variant was run."""
     held = {row.system: row for row in rows if not row.skipped}
-    if not any(row.group == "ablation" for row in held.values()):
-        return ()
     lines = [_line(one, held) for one in published_ablations()]
     told = {line.system for line in lines}
     lines += [
@@ -45,8 +44,10 @@ def ablations(rows: Iterable[RowReport]) -> tuple[Ablation, ...]:
         for row in held.values()
         if row.group == "ablation" and row.system not in told
     ]
+    run = {line.study for line in lines if line.ours and line.system != HERO}
     order = list(STUDIES)
-    return tuple(sorted(lines, key=lambda line: order.index(line.study)))
+    kept = (line for line in lines if line.study in run)
+    return tuple(sorted(kept, key=lambda line: order.index(line.study)))
 
 
 def _line(paper: PublishedAblation, held: dict[str, RowReport]) -> Ablation:

@@ -22,8 +22,10 @@ def has_row(results: Iterable[EvalResult], system: str) -> bool:
 def against(
     results: Sequence[EvalResult], system: str, budgets: Iterable[int], seed: int
 ) -> dict[int, Difference]:
-    """Gold recall of ``system`` minus RESIN's, by budget; empty for RESIN itself."""
-    if system == HERO or not has_row(results, HERO) or not any(q.gold for q in results[0].asked):
+    """Gold recall of ``system`` minus RESIN's, by budget; empty for RESIN itself, and where a
+    data set has no gold sentences to find."""
+    gold = all(any(question.gold for question in result.asked) for result in results)
+    if system == HERO or not gold or not has_row(results, HERO):
         return {}
     return {
         budget: _difference(compare(results, HERO, system, "recall", budget, seed=seed))

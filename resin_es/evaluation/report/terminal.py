@@ -81,7 +81,7 @@ def size_table(section: Section) -> Table:
     for _, row in _grouped(section):
         if row is not None and not row.skipped:
             sizes = (tokens(row.mean_tokens[budget]) for budget in section.budgets)
-            time = seconds(row.seconds_p50[section.budgets[-1]])
+            time = seconds(row.seconds)
             paid = (f"{row.spent.calls:,}", dollars(row.spent.dollars))
             table.add_row(_name(row), percent(row.mrr), *sizes, time, *paid, style=_style(row))
     return table

@@ -91,6 +91,12 @@ class RowReport(Frozen):
     against_resin: Mapping[int, Difference] = Field(default_factory=dict)
     failures: Mapping[int, Mapping[Stage, int]] = Field(default_factory=dict)
 
+    @property
+    def seconds(self) -> float | None:
+        """Median per question at the budget that took longest: a system that searches once for
+        all budgets spends its time at the first."""
+        return max(self.seconds_p50.values(), default=None)
+
 
 class Headline(Frozen):
     """RESIN beside the best baseline at one budget: ``difference`` is RESIN's lead."""

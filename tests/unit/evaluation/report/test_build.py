@@ -210,6 +210,38 @@ def test_without_a_variant_there_is_no_ablation() -> None:
     assert build_report([result(RESIN, FIRST)]).datasets[0].ablations == ()
 
 
+def test_only_studies_that_were_run_stand_beside_the_paper() -> None:
+    run = result(RESIN, row("k=5", "ablation", "xx..", "xxxx"))
+    lines = build_report([run]).datasets[0].ablations
+    assert {line.study for line in lines} == {"k"}
+    assert [bool(line.ours) for line in lines] == [False, True, False, False, False]
+
+
+def test_seconds_are_those_of_the_budget_that_did_the_searching() -> None:
+    (section,) = build_report([result(RESIN)]).datasets
+    searched_once = section.rows[0].model_copy(update={"seconds_p50": {500: 0.4, 1000: 0.0}})
+    assert searched_once.seconds == 0.4
+
+
+def test_without_gold_nothing_is_compared() -> None:
+    run = result(RESIN, FIRST)
+    bare = tuple(one.model_copy(update={"gold": ()}) for one in run.asked)
+    rows = tuple(
+        one.model_copy(
+            update={
+                "questions": tuple(
+                    q.model_copy(update={"found": (), "documents_found": (), "ranks": ()})
+                    for q in one.questions
+                )
+            }
+        )
+        for one in run.systems
+    )
+    report = build_report([run.model_copy(update={"asked": bare, "systems": rows})])
+    assert report.datasets[0].rows[1].against_resin == {}
+    assert report.datasets[0].headline[0].lead is None
+
+
 def test_names_of_variants() -> None:
     assert (k_of("k=5"), k_of("kind=rule"), k_of("k=x"), k_of("bm25")) == (5, None, None, None)
     assert (kind_of("kind=rule"), kind_of("k=5")) == ("rule", "")
