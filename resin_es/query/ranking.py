@@ -18,14 +18,21 @@ from resin_es.model import Candidate, PassageRef
 TOP = 2
 """How many addresses of a document count together."""
 
+LEXICAL_SHARE = 1.5
+"""What a document's own lexical score weighs beside each of the two from its sentences."""
+
+CUT_OFF = 100
+"""From so many documents on, a lexical list is taken as cut off; a shorter one has all that
+share a word with the question, and the others have nothing."""
+
 READ_WHOLE = 4_000
 """Characters up to which a document is read whole; of a longer one only the passages that a
 hop keeps, or it would fill the buffer by itself."""
 
-SHARPNESS = 0.8
-"""What one unit of fused score is worth in log odds. Fitted by likelihood; the same value, give
-or take .1, comes out where the questions are made worse (half of their words, noise, no lexical
-score), so it is a property of the score and not of the questions."""
+SHARPNESS = 0.35
+"""What one unit of fused score is worth in log odds. Fitted by likelihood; .3 to .4 also comes
+out where the questions are made worse (half of their words, noise), so it is a property of the
+score and not of the questions."""
 
 NEIGHBOURS = (0.5, 0.25)
 """What the scores of the sentences next to one, and next but one, add to its own: evidence lies
@@ -45,18 +52,23 @@ class Helping(NamedTuple):
 
 
 def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) -> dict[str, float]:
-    """The fused score of every document that an address or the document search hit: the sum of
-    three standard scores (its own lexical score, its best sentence, its two best). A document
-    without one of the parts has zero there."""
+    """The fused score of every document that an address or the document search hit: the
+    standard scores of its own lexical score, its best sentence and its two best, weighted.
+
+    What a list that was cut off does not hold lies, as far as is known, as high as the last
+    one that it does hold: a document without hits is not taken for one without any likeness.
+    """
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
     for key, passages in _hits(found).items():
         for scores in passages.values():
             own.setdefault(key, {}).update(scores)
     keys = sorted(own)
-    tops = [sorted(own[key].values(), reverse=True)[:TOP] for key in keys]
+    least = min((candidate.score for candidate in found), default=0.0)
+    bottom = min(lexical.values()) if len(lexical) >= CUT_OFF else 0.0
+    tops = [sorted((*own[key].values(), *[least] * TOP), reverse=True)[:TOP] for key in keys]
     parts = (
-        standard([lexical.get(key, 0.0) for key in keys]),
-        standard([top[0] if top else 0.0 for top in tops]),
+        [LEXICAL_SHARE * z for z in standard([lexical.get(key, bottom) for key in keys])],
+        standard([top[0] for top in tops]),
         standard([sum(top) for top in tops]),
     )
     return {key: sum(part[index] for part in parts) for index, key in enumerate(keys)}

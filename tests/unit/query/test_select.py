@@ -223,11 +223,23 @@ def test_a_document_the_registry_does_not_list_yields_nothing() -> None:
 
 def test_document_scores_join_own_text_and_best_sentences() -> None:
     found = [candidate(A, 0, 0, 0.9), candidate(B, 0, 0, 0.8), candidate(B, 1, 0, 0.8)]
+    found.append(candidate(C, 0, 0, 0.2))
     plain = document_scores(found, {})
-    assert plain[A.key] == pytest.approx(1.0 - 1.0)
-    assert plain[B.key] == pytest.approx(-1.0 + 1.0)
+    assert plain[B.key] > plain[C.key]
+    assert sum(plain.values()) == pytest.approx(0)
+    even = document_scores(found, {A.key: 3.0, B.key: 3.0, C.key: 3.0})
     joined = document_scores(found, {A.key: 1.0, B.key: 9.0, C.key: 3.0})
-    assert joined[B.key] > joined[A.key] > joined[C.key]
+    assert joined[B.key] > max(joined[A.key], joined[C.key])
+    assert joined[A.key] < even[A.key]
+
+
+def test_what_a_list_does_not_hold_lies_as_high_as_its_last() -> None:
+    unseen = {f"doc{i:03}": 5.0 + i for i in range(100)}
+    found = [candidate(A, 0, 0, 0.9), candidate(B, 0, 0, 0.4)]
+    scores = document_scores(found, {**unseen, A.key: 50.0})
+    assert scores[B.key] == pytest.approx(scores["doc000"])
+    short = document_scores(found, {A.key: 50.0, C.key: 5.0})
+    assert short[B.key] < short[C.key]
 
 
 def test_several_addresses_of_one_sentence_count_once() -> None:
