@@ -7,7 +7,6 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from resin_es.query.fence import SourcePassage
-from resin_es.query.nearness import Shape, repeats, shape
 from resin_es.query.ranking import Helping, smoothed
 
 YIELD = 0.92
@@ -67,22 +66,6 @@ def lots(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) -> l
         for key, ids in wanted.items()
     ]
     return sorted(found, key=lambda lot: -lot.chance)
-
-
-def twins(served: Sequence[Lot], near_duplicate: float) -> dict[str, str]:
-    """Passages that say nothing that one of a likelier document, or above it, does not say;
-    each with the one that it gives way to."""
-    shapes: list[tuple[str, Shape]] = []
-    found: dict[str, str] = {}
-    for lot in served:
-        for source in lot.passages:
-            form = shape(source.passage.text)
-            twin = next((p for p, kept in shapes if repeats(form, kept, near_duplicate)), None)
-            if twin is None:
-                shapes.append((source.passage.id, form))
-            else:
-                found[source.passage.id] = twin
-    return found
 
 
 def offers(served: Sequence[Lot]) -> list[Offer]:

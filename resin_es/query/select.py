@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from resin_es.model import Dropped, EvidenceBuffer, EvidencePassage, token_count
 from resin_es.query.fence import SourcePassage
-from resin_es.query.lots import HopHelpings, Lot, Offer, lots, offers, twins
+from resin_es.query.lots import HopHelpings, Lot, Offer, lots, offers
+from resin_es.query.nearness import Shape, repeats, shape
 from resin_es.query.pieces import passage_of, rendered
 
 BUDGET, DUPLICATE, RANK, STALE = "budget", "duplicate", "rank", "stale"
@@ -25,7 +26,7 @@ def select(
 
     The first sentence that does not fit ends the buffer: nothing is skipped for something
     smaller, save that shorter sentences of that same document may fill the rest. A passage
-    that says nothing that a likelier one does not say gives way.
+    that says nothing that an earlier one does not say gives way.
     """
     filling = _Filling(hops, sources, budget, near_duplicate)
     filling.owed(hops)
@@ -43,14 +44,15 @@ class _Filling:
         budget: int,
         near_duplicate: float,
     ) -> None:
-        self.sources, self.budget = sources, budget
+        self.sources, self.budget, self.near = sources, budget, near_duplicate
         self.owners = _owners(hops)
         self.lots = lots(hops, sources)
-        self.twins = twins(self.lots, near_duplicate)
-        self.offers = [o for o in offers(self.lots) if o.source.passage.id not in self.twins]
+        self.offers = offers(self.lots)
         self.kept: dict[str, frozenset[int]] = {}
         self.costs: dict[str, int] = {}
         self.places: dict[str, int] = {}
+        self.shapes: dict[str, Shape] = {}
+        self.twins: dict[str, str] = {}
 
     @property
     def left(self) -> int:
@@ -71,7 +73,21 @@ class _Filling:
         """The passage, or the one that it gives way to."""
         listed = (p for helping in hop.helpings for p in (*helping.kept, *helping.passages))
         first = next((p for p in listed if p in self.sources), None)
-        return None if first is None else self.twins.get(first, first)
+        return None if first is None else self._twin(self.sources[first]) or first
+
+    def _twin(self, source: SourcePassage) -> str | None:
+        """The earlier passage that says all that this one does; judged when it first comes up,
+        since most of what was found never does."""
+        key = source.passage.id
+        if key not in self.shapes and key not in self.twins:
+            form = shape(source.passage.text)
+            earlier = self.shapes.items()
+            twin = next((p for p, held in earlier if repeats(form, held, self.near)), None)
+            if twin is None:
+                self.shapes[key] = form
+            else:
+                self.twins[key] = twin
+        return self.twins.get(key)
 
     def _fill(self, line: Iterable[Offer], allowed: int) -> bool:
         """As many sentences of ``line`` as fit into ``allowed`` tokens; whether any did."""
@@ -84,7 +100,9 @@ class _Filling:
         never stand in it and ends nothing."""
         cut: str | None = None
         for offer in self.offers:
-            if cut not in (None, offer.document_key) or self._add(offer):
+            if cut not in (None, offer.document_key) or self._twin(offer.source):
+                continue
+            if self._add(offer):
                 continue
             sentence = offer.source.sentences[offer.position]
             if sentence.end - sentence.start <= 4 * self.budget:
