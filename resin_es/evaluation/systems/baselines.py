@@ -30,6 +30,15 @@ from resin_es.evaluation.systems.remembered import Remembered
 TOP_SENTENCES = 3
 """Sentences of a document whose scores are added up in the fused row."""
 
+DEEP_DOCUMENTS, DEEP_SENTENCES = 2_000, 1_000
+"""How far down the fused row looks: the means and spreads of its signals are to be those of the
+corpus, not of a pool of good hits."""
+
+UNSEEN = 2.0
+"""How far below the worst sentence found an unseen one is taken to be, in heights of the mean
+above the worst. So 1,000 sentences give the evidence that all 11,051 of biology give: recall at
+500 tokens .856 (all: .857); with the worst one's own score it is .851."""
+
 
 def _none(searches: Searches, question: str) -> Iterable[Piece]:
     return ()
@@ -71,11 +80,11 @@ def _windows(searches: Searches, question: str) -> Iterable[Piece]:
 
 def _fused(searches: Searches, question: str) -> Iterator[Piece]:
     corpus = searches.corpus
-    sentences = searches.dense(question, "sentence")
+    sentences = searches.dense(question, "sentence", DEEP_SENTENCES)
     scores = fused_scores(
         corpus,
-        searches.lexical(question, "document"),
-        searches.dense(question, "document"),
+        searches.lexical(question, "document", DEEP_DOCUMENTS),
+        searches.dense(question, "document", DEEP_DOCUMENTS),
         sentences,
     )
     own = dict(sentences)
@@ -90,27 +99,31 @@ def _fused(searches: Searches, question: str) -> Iterator[Piece]:
 
 def fused_scores(corpus: Corpus, lexical: Found, dense: Found, sentences: Found) -> Scores:
     """Score of each document that any of the searches found: the mean of four signals, each
-    standardised over those documents. What a search did not bring counts as the least it did
-    bring (BM25: as 0, since it brings all documents that share a word with the question)."""
+    standardised over those documents. What the searches did not bring is estimated: BM25 as 0
+    (all documents that share a word with the question are brought), a cosine of documents as
+    the least one, a sentence's as ``UNSEEN`` says."""
     own: dict[int, list[float]] = {}
     for number, score in sentences:
         own.setdefault(corpus.document_number(number), []).append(score)
-    least = min((score for _, score in sentences), default=0.0)
     by_text, by_vector = dict(lexical), dict(dense)
     farthest = min(by_vector.values(), default=0.0)
     documents = sorted({*by_text, *by_vector, *own})
-    best = {d: own.get(d, [least])[0] for d in documents}
-    several = {
-        d: sum([*own.get(d, ())[:TOP_SENTENCES], *[least] * TOP_SENTENCES][:TOP_SENTENCES])
-        for d in documents
-    }
+    unseen = [_unseen([score for _, score in sentences])] * TOP_SENTENCES
+    best = {d: [*own.get(d, ())[:TOP_SENTENCES], *unseen][:TOP_SENTENCES] for d in documents}
     signals = [
         standardised({d: by_text.get(d, 0.0) for d in documents}),
         standardised({d: by_vector.get(d, farthest) for d in documents}),
-        standardised(best),
-        standardised(several),
+        standardised({d: scores[0] for d, scores in best.items()}),
+        standardised({d: sum(scores) for d, scores in best.items()}),
     ]
     return {d: fmean(signal[d] for signal in signals) for d in documents}
+
+
+def _unseen(scores: Sequence[float]) -> float:
+    if not scores:
+        return 0.0
+    least = min(scores)
+    return least - UNSEEN * (fmean(scores) - least)
 
 
 class Baseline(NamedTuple):

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from statistics import fmean, pstdev
-from typing import TYPE_CHECKING
+from math import sqrt
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from resin_es.evaluation.corpus import Corpus, Granularity
 from resin_es.evaluation.packing import Piece, pack_pieces
@@ -23,8 +24,9 @@ from resin_es.evaluation.values import Evidence, Span
 if TYPE_CHECKING:
     from resin_es.ports import Vectors
 
-DEPTH: Mapping[Granularity, int] = {"document": 1000, "sentence": 1000, "window": 1000}
-"""How many records a search brings. 2,000 tokens hold about six whole abstracts."""
+DEPTH: Mapping[Granularity, int] = {"document": 100, "sentence": 400, "window": 200}
+"""How many records a search brings: 2,000 tokens hold about six abstracts or fifty sentences,
+and deeper lists fuse to the same evidence (measured on HolisQA's biology)."""
 
 LISTED = 100
 """Length of a row's own list, which recall at k and MRR are taken from."""
@@ -50,22 +52,17 @@ class Searches:
         for question, row in zip(questions, rows, strict=True):
             self._vectors[question] = row.tolist()
 
-    def lexical(self, question: str, granularity: Granularity) -> Found:
-        """By BM25. Raises StoreError."""
-        body = lexical_body(granularity, question, self._size(granularity))
-        return self._memory.call(
-            json.dumps(["lexical", granularity, question]), lambda: self.index.search([body])[0]
-        )
+    def lexical(self, question: str, granularity: Granularity, size: int | None = None) -> Found:
+        """The ``size`` best by BM25 (``DEPTH`` by default). Raises StoreError."""
+        return self._search(lexical_body(granularity, question, size or DEPTH[granularity]))
 
-    def dense(self, question: str, granularity: Granularity) -> Found:
-        """By cosine. Raises StoreError, ModelError."""
-        body = dense_body(granularity, self._vector(question), self._size(granularity))
-        return self._memory.call(
-            json.dumps(["dense", granularity, question]), lambda: self.index.search([body])[0]
-        )
+    def dense(self, question: str, granularity: Granularity, size: int | None = None) -> Found:
+        """The ``size`` nearest by cosine (``DEPTH`` by default). Raises StoreError, ModelError."""
+        vector = self._vector(question)
+        return self._search(dense_body(granularity, vector, size or DEPTH[granularity]))
 
-    def _size(self, granularity: Granularity) -> int:
-        return DEPTH[granularity]
+    def _search(self, body: Mapping[str, Any]) -> Found:
+        return self._memory.call(json.dumps(body), lambda: self.index.search([body])[0])
 
     def _vector(self, question: str) -> list[float]:
         if question in self._vectors:
@@ -146,5 +143,7 @@ def standardised(scores: Scores) -> dict[int, float]:
     """Each score as standard deviations above the mean (z); all equal: all 0."""
     if not scores:
         return {}
-    mean, spread = fmean(scores.values()), pstdev(scores.values())
+    mean = fmean(scores.values())
+    # Not statistics.pstdev, whose exact fractions take a hundred times as long.
+    spread = sqrt(fmean((score - mean) ** 2 for score in scores.values()))
     return {key: (score - mean) / spread if spread else 0.0 for key, score in scores.items()}
