@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 STRICTNESS = 3
 """Questions made of each answer, as in the paper's evaluation."""
 
+UNREADABLE = frozenset(
+    {"ValidationError", "AsyncValidationError", "ResponseParsingError", "JSONDecodeError"}
+)
+"""What instructor raises, by name, for an answer that is not what was asked for."""
+
 INSTALL = "Install it with: pip install 'resin-es[judge]'"
 Record = Callable[[JudgeCall], None]
 
@@ -191,7 +196,11 @@ class RagasJudge:
             return f"no judgement within {self._timeout:g} s"
         while error.__cause__ is not None and type(error).__name__ == "InstructorRetryException":
             error = error.__cause__
-        return f"{type(error).__name__}: {told(error, self._key)}"
+        kind = type(error).__name__
+        if kind == "IncompleteOutputException":
+            return "the judge's answer was cut off at max_tokens"
+        unread = "the judge's answer cannot be read: " if kind in UNREADABLE else ""
+        return f"{unread}{kind}: {told(error, self._key)}"
 
     def _price(self, tally: Tally) -> Spent:
         return Spent(

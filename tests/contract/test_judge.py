@@ -73,6 +73,13 @@ def garbled(api: str) -> Reply:
     return claude_says("no tool") if api == "anthropic" else openai_says("{not json")
 
 
+def cut_off(api: str) -> Reply:
+    if api == "anthropic":
+        return claude_says("{", stop_reason="max_tokens")
+    content = dict(openai_says("{").content)
+    return Reply({**content, "choices": [{**content["choices"][0], "finish_reason": "length"}]})
+
+
 @contextmanager
 def judge_on(
     api: str, *replies: Reply | Callable[[Asked], Reply], **options: Any
@@ -189,8 +196,9 @@ FAILURES: Mapping[str, tuple[Callable[[str], Reply], str]] = {
     ),
     "garbage": (lambda api: Reply(b"<html>"), ""),
     "another API": (lambda api: Reply({"hello": "world"}), ""),
-    "unparsable": (garbled, ""),
-    "other fields": (lambda api: says(api, verdict="good"), "ValidationError"),
+    "unparsable": (garbled, "cannot be read"),
+    "other fields": (lambda api: says(api, verdict="good"), "cannot be read"),
+    "cut off": (cut_off, "cut off at max_tokens"),
     "no statements": (finds, "no verdict"),
     "verdict 7": (lambda api: finds(api, 1, 7), "neither 0 nor 1"),
     "hangs": (lambda api: HANGS, "no judgement within 0.4 s"),
