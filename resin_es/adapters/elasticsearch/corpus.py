@@ -2,8 +2,9 @@
 
 The index's name carries a fingerprint of the records, the embedding model, the language and the
 format, so an index is built once and never taken for another one. ``_meta.complete`` is set as
-the last step: a build that broke off is done over, into the same index, since a record's id
-comes from its content and writing it twice changes nothing.
+the last step. A build that broke off goes on where it stopped: records are created, never
+replaced, because a replaced one lives on in BM25's statistics for as long as Elasticsearch
+keeps history, whatever is merged.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from resin_es.adapters.elasticsearch.base import CONFLICT
 from resin_es.adapters.elasticsearch.bulk import Action, bulk, report
 from resin_es.adapters.elasticsearch.errors import translated
 from resin_es.adapters.elasticsearch.search import check
@@ -132,23 +134,33 @@ def build_corpus(
     index = corpus_index_name(settings, corpus, embedder.identity)
     if not _complete(client, index, len(corpus.records)):
         _create(client, index, settings, embedder.identity)
-        written = 0
+        done = 0
         for actions in _parts(corpus, index, embedder, cache_get, cache_put):
             doing = "writing the baselines' corpus"
-            written += report(bulk(client, actions, settings, doing), doing).written
+            outcome = bulk(client, actions, settings, doing)
+            report(outcome, doing, ignore=frozenset({CONFLICT}))
+            done += len(actions)
             if progress is not None:
-                progress.update(written, len(corpus.records), f"baseline corpus {corpus.name}")
+                progress.update(done, len(corpus.records), f"baseline corpus {corpus.name}")
         merge(client, [index])
         _seal(client, index, len(corpus.records))
     return ElasticsearchCorpus(client, corpus, index)
 
 
 def _complete(client: Elasticsearch, index: str, records: int) -> bool:
+    """Whether the index stands with all its records."""
     with translated("looking for the baselines' corpus", client):
         lenient = client.options(ignore_status=404)
         told = lenient.indices.get_mapping(index=index, filter_path=["*.mappings._meta", "status"])
     meta = told.body.get(index, {}).get("mappings", {}).get("_meta", {}).get("resin", {})
-    return bool(meta.get("complete")) and _count(client, index) == records
+    if not meta.get("complete"):
+        return False
+    if _count(client, index) == records:
+        return True
+    # Somebody deleted records, which count on in the statistics: only a new index is right.
+    with translated(f"deleting index {index}", client):
+        client.indices.delete(index=index)
+    return False
 
 
 def _count(client: Elasticsearch, index: str) -> int:
@@ -178,7 +190,7 @@ def _parts(
         vectors = embed_cached(texts, embedder, cache_get, cache_put)
         yield [
             {
-                "_op_type": "index",
+                "_op_type": "create",
                 "_index": index,
                 "_id": record.id,
                 "_source": record_source(number, record, vector.tolist()),
@@ -200,9 +212,9 @@ def _seal(client: Elasticsearch, index: str, records: int) -> None:
 
 
 def merge(client: Elasticsearch, indices: Sequence[str]) -> None:
-    """Refresh and merge ``indices`` into one segment each, deleted records gone. What was
-    searched once then answers the same again: approximate neighbours hang on how the segments
-    were cut, and BM25 counts deleted records until they are merged away. Raises StoreError."""
+    """Refresh and merge ``indices`` into one segment each, so that what was searched once
+    answers the same again: approximate neighbours hang on how the segments were cut, and so
+    does the order of hits of one score. Raises StoreError."""
     patient = client.options(request_timeout=MERGE_TIMEOUT)
     with translated("merging segments", client):
         client.indices.refresh(index=list(indices))
