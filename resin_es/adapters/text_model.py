@@ -7,6 +7,7 @@ and address are handed in: none is looked up in the environment.
 from __future__ import annotations
 
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
@@ -24,7 +25,10 @@ INSTALL = "Install it with: pip install 'resin-es[anthropic]'"
 
 class AnthropicTextModel:
     """A TextModel. ``timeout``: seconds for one attempt; ``retries``: attempts after the first.
-    ``prices`` turns tokens into dollars; a model without an entry costs 0."""
+    ``prices`` turns tokens into dollars; a model without an entry costs 0.
+
+    Raises ModelUnavailable at once if the SDK is not installed; it is imported at first use.
+    """
 
     def __init__(
         self,
@@ -36,6 +40,8 @@ class AnthropicTextModel:
         retries: int = 3,
         prices: Prices | None = None,
     ) -> None:
+        if find_spec("anthropic") is None:
+            raise ModelUnavailable("anthropic is not installed.", hint=INSTALL)
         self.name = model
         self._key, self._url = key, url or URL
         self._timeout, self._retries = timeout, retries
@@ -52,10 +58,8 @@ class AnthropicTextModel:
 
     @cached_property
     def _client(self) -> Anthropic:
-        try:
-            from anthropic import Anthropic
-        except ImportError as error:
-            raise ModelUnavailable("anthropic is not installed.", hint=INSTALL) from error
+        from anthropic import Anthropic
+
         return Anthropic(
             api_key=self._key.get_secret_value(),
             base_url=self._url,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from resin_es.bootstrap.models import make_text_model
-from resin_es.errors import SettingsError
+from resin_es.adapters import text_model
+from resin_es.bootstrap.models import make_judge, make_text_model
+from resin_es.errors import ModelUnavailable, SettingsError
 from resin_es.settings import (
     Settings,
     anthropic_key,
@@ -16,6 +17,7 @@ from resin_es.settings import (
     load_settings,
     setting_rows,
 )
+from resin_es.testing.hash_embedder import HashEmbedder
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +67,27 @@ def test_a_claude_judge_is_asked_where_claude_is() -> None:
     assert judge_address(load_settings(anthropic_url="http://proxy")) is None
 
 
-def test_a_row_that_needs_a_model_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_that_needs_a_model_says_what_is_missing() -> None:
     with pytest.raises(SettingsError, match="RESIN_EVAL_MODEL"):
         make_text_model(load_settings(anthropic_key="k"))
     with pytest.raises(SettingsError, match="RESIN_ANTHROPIC_KEY"):
         make_text_model(load_settings(eval_model="m"))
-    assert make_text_model(load_settings(eval_model="m", anthropic_key="k")).name == "m"
+
+
+def test_a_missing_sdk_shows_before_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings(eval_model="m", anthropic_key="k")
+    monkeypatch.setattr(text_model, "find_spec", lambda name: None)
+    with pytest.raises(ModelUnavailable, match=r"resin-es\[anthropic\]"):
+        make_text_model(settings)
+    monkeypatch.setattr(text_model, "find_spec", lambda name: object())
+    assert make_text_model(settings).name == "m"
+
+
+def test_a_judge_says_what_is_missing() -> None:
+    with pytest.raises(SettingsError, match="RESIN_JUDGE_MODEL"):
+        make_judge(load_settings(judge_key="k"), HashEmbedder())
+    with pytest.raises(SettingsError, match="RESIN_JUDGE_KEY"):
+        make_judge(load_settings(judge_model="m"), HashEmbedder())
 
 
 def test_prices_are_read_and_shown_and_keys_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
