@@ -8,8 +8,8 @@ sentence counts more where its neighbours count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
-from statistics import fmean, pstdev
+from math import exp, sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 from resin_es.index.records import SENTENCE_KIND
@@ -78,7 +78,8 @@ def standard(values: Sequence[float]) -> list[float]:
     """Centred and scaled to unit spread; all zero where nothing differs."""
     if not values:
         return []
-    mean, spread = fmean(values), pstdev(values)
+    mean = fmean(values)
+    spread = sqrt(fmean((value - mean) ** 2 for value in values))
     return [(value - mean) / spread if spread > 1e-12 else 0.0 for value in values]
 
 
