@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from resin_es.evaluation.values import EvalDocument, Span
+from resin_es.evaluation.values import EvalDocument
 from resin_es.model import EvidencePassage, EvidenceSentence
-from resin_es.model.base import CHARS_PER_TOKEN, token_count
+from resin_es.model.base import token_count
 from resin_es.model.document import document_key
 
 GAP = " […] "
@@ -100,19 +100,3 @@ def _sentence(document: EvalDocument, position: int) -> EvidenceSentence:
         end=own.span.end,
         text=document.text[own.span.start : own.span.end],
     )
-
-
-def pack(ranked: Iterable[Span], budget: int) -> list[Span]:
-    """The spans in rank order up to the first that no longer fits; nothing is skipped, so a
-    long sentence high up ends the evidence rather than making room for weaker ones.
-
-    ``budget`` is in tokens of four characters.
-    """
-    left = budget * CHARS_PER_TOKEN
-    kept: list[Span] = []
-    for span in ranked:
-        left -= span.end - span.start
-        if left < 0:
-            break
-        kept.append(span)
-    return kept

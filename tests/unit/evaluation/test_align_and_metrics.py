@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from resin_es.evaluation.align import covered_characters, found_gold, merge_spans
 from resin_es.evaluation.datasets import EvalQuestion, GoldSentence, Span
 from resin_es.evaluation.metrics import full_recall, gold_recall
-from resin_es.evaluation.packing import pack
 
 
 def span(document: str, start: int, end: int) -> Span:
@@ -62,11 +61,3 @@ def test_recall_is_a_mean_over_questions() -> None:
     assert gold_recall(found) == 0.75
     assert full_recall(found) == 0.5
     assert gold_recall([]) == full_recall([()]) == 0.0
-
-
-def test_packing_stops_at_the_first_that_does_not_fit() -> None:
-    ranked = [span("d", 0, 40), span("d", 40, 90), span("e", 0, 4)]
-    assert pack(ranked, 10) == ranked[:1]
-    assert pack(ranked, 9) == []
-    assert pack(ranked, 23) == ranked[:2]
-    assert pack(ranked, 24) == ranked
