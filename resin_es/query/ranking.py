@@ -7,7 +7,7 @@ sentence counts more where its neighbours count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, sqrt
 from statistics import fmean
 from typing import NamedTuple
@@ -39,6 +39,9 @@ NEIGHBOURS = (0.5, 0.25)
 together."""
 
 
+Worth = Callable[[Candidate], float]
+
+
 class Helping(NamedTuple):
     """What a hop takes of one document. ``chance``: from 0 to 1, that the document holds what
     the hop asks for. ``passages``: ids, in text order. ``kept``: those of them that count as
@@ -55,15 +58,17 @@ def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) ->
     """The fused score of every document that an address or the document search hit: the
     standard scores of its own lexical score, its best sentence and its two best, weighted.
 
-    What a list that was cut off does not hold lies, as far as is known, as high as the last
-    one that it does hold: a document without hits is not taken for one without any likeness.
+    Where words have a part of their own, a sentence counts by its cosine. What a list that
+    was cut off does not hold lies, as far as is known, as high as the last one that it does
+    hold: a document without hits is not taken for one without any likeness.
     """
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
-    for key, passages in _hits(found).items():
+    worth = _nearness(found) if lexical else _score
+    for key, passages in _hits(found, worth).items():
         for scores in passages.values():
             own.setdefault(key, {}).update(scores)
     keys = sorted(own)
-    least = min((candidate.score for candidate in found), default=0.0)
+    least = min(map(worth, found), default=0.0)
     bottom = min(lexical.values()) if len(lexical) >= CUT_OFF else 0.0
     tops = [sorted((*own[key].values(), *[least] * TOP), reverse=True)[:TOP] for key in keys]
     parts = (
@@ -72,6 +77,19 @@ def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) ->
         standard([sum(top) for top in tops]),
     )
     return {key: sum(part[index] for part in parts) for index, key in enumerate(keys)}
+
+
+def _nearness(found: Sequence[Candidate]) -> Worth:
+    """A candidate's cosine; of those that words alone brought, the least one. The whole score
+    where the server does not tell its parts apart."""
+    least = min((c.dense for c in found if c.dense is not None), default=None)
+    if least is None:
+        return _score
+    return lambda candidate: 2.0 * (least if candidate.dense is None else candidate.dense) - 1.0
+
+
+def _score(candidate: Candidate) -> float:
+    return candidate.score
 
 
 def standard(values: Sequence[float]) -> list[float]:
@@ -139,7 +157,9 @@ def helpings(
     ]
 
 
-def _hits(found: Sequence[Candidate]) -> dict[str, dict[str, dict[str, float]]]:
+def _hits(
+    found: Sequence[Candidate], worth: Worth = _score
+) -> dict[str, dict[str, dict[str, float]]]:
     """Score of every sentence hit, by document and passage. A sentence's own address decides;
     units speak for a sentence (the best of them) only where its own was not hit."""
     result: dict[str, dict[str, dict[str, float]]] = {}
@@ -152,7 +172,8 @@ def _hits(found: Sequence[Candidate]) -> dict[str, dict[str, dict[str, float]]]:
                 settled.add(sentence_id)
             elif sentence_id in settled:
                 continue
-            passage[sentence_id] = max(candidate.score, passage.get(sentence_id, candidate.score))
+            value = worth(candidate)
+            passage[sentence_id] = max(value, passage.get(sentence_id, value))
     return result
 
 

@@ -242,6 +242,18 @@ def test_what_a_list_does_not_hold_lies_as_high_as_its_last() -> None:
     assert short[B.key] < short[C.key]
 
 
+def test_words_count_once_in_a_document_score() -> None:
+    near = candidate(A, 0, 0, 0.7).model_copy(update={"dense": 0.85})
+    wordy = candidate(B, 0, 0, 0.8).model_copy(update={"dense": 0.84, "lexical": 9.0})
+    words_only = candidate(C, 0, 0, 0.79).model_copy(update={"lexical": 8.0})
+    found = [near, wordy, words_only]
+    own = {d.key: 5.0 for d in (A, B, C)}
+    joined = document_scores(found, own)
+    assert joined[A.key] > joined[B.key] == pytest.approx(joined[C.key])
+    alone = document_scores(found, {})
+    assert alone[B.key] > alone[C.key] > alone[A.key]
+
+
 def test_several_addresses_of_one_sentence_count_once() -> None:
     found = [candidate(A, 0, 0, 0.9), candidate(A, 0, 0, 0.7), candidate(B, 0, 0, 0.5)]
     twice = document_scores(found, {})
