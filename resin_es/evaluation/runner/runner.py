@@ -157,13 +157,13 @@ class _Row:
                     self.folder.keep(self.system.name, self.print, result)
 
     def _done(self, held: QuestionResult | None, budget: int) -> bool:
-        """Whether a kept finding says all that this run asks for."""
+        """Whether a kept finding says all that this run asks for. A judgement that failed is
+        asked for again."""
         if held is None:
             return False
         if not self._composes(budget):
             return True
-        judged = held.answer is not None and held.answer.relevancy is not None
-        return held.answer is not None and (judged or self.options.judge is None)
+        return held.answer is not None and (self.options.judge is None or _scored(held.answer))
 
     def _composes(self, budget: int) -> bool:
         return self.options.composer is not None and budget == max(self.options.budgets)
@@ -238,3 +238,8 @@ class _Row:
                 "context_recall": recalled.model_dump(),
             }
         )
+
+
+def _scored(answer: AnswerFinding) -> bool:
+    judgements = (answer.relevancy, answer.context_recall)
+    return all(one is not None and one.score is not None for one in judgements)
