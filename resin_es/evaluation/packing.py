@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from resin_es.evaluation.values import EvalDocument
@@ -80,7 +81,7 @@ def _passage(
     text = rendered(document, positions)
     return EvidencePassage(
         passage_id=piece.id,
-        document_key=document_key(source, document.id),
+        document_key=_key(source, document.id),
         document_id=document.id,
         source=source,
         title=document.title,
@@ -90,6 +91,9 @@ def _passage(
         score=piece.score,
         complete=complete,
     )
+
+
+_key = lru_cache(maxsize=10_000)(document_key)
 
 
 def _sentence(document: EvalDocument, position: int) -> EvidenceSentence:

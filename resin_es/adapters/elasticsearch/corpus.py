@@ -42,8 +42,10 @@ CHUNK = 512
 MERGE_TIMEOUT = 900.0
 """Seconds that one merge may take."""
 
-_ANSWER = "responses.hits.hits._score,responses.hits.hits.fields,responses._shards,"
-_ANSWER += "responses.error,responses.status,responses.timed_out"
+_ANSWER = tuple(
+    f"responses.{part}" for part in ("hits.hits.sort", "_shards", "error", "status", "timed_out")
+)
+"""The parts of an answer that are read."""
 
 
 def corpus_index_name(settings: StoreSettings, corpus: Corpus, model: ModelIdentity) -> str:
@@ -104,16 +106,13 @@ class ElasticsearchCorpus:
         lines = [line for body in bodies for line in ({}, dict(body))]
         with translated("searching the baselines' corpus", self.client):
             answer = self.client.msearch(index=self.index, searches=lines, filter_path=_ANSWER)
-        return [self._found(one) for one in answer.body["responses"]]
+        return [_found(one) for one in answer.body["responses"]]
 
-    def _found(self, answer: Mapping[str, Any]) -> Found:
-        check(answer, "searching the baselines' corpus")
-        records = self.corpus.records
-        hits = [
-            (int(hit["fields"][NUMBER][0]), float(hit["_score"]))
-            for hit in answer.get("hits", {}).get("hits", ())
-        ]
-        return tuple(sorted(hits, key=lambda hit: (-hit[1], records[hit[0]].id)))
+
+def _found(answer: Mapping[str, Any]) -> Found:
+    check(answer, "searching the baselines' corpus")
+    hits = answer.get("hits", {}).get("hits", ())
+    return tuple((number, score) for score, number in (hit["sort"] for hit in hits))
 
 
 def build_corpus(

@@ -7,7 +7,6 @@ and are packed alike (``evaluation.packing``); none sees a unit, a plan or our s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import fmean
 from typing import NamedTuple
 
 from resin_es.errors import InputError
@@ -54,7 +53,7 @@ def _dense(searches: Searches, question: str) -> Iterable[Piece]:
 
 def _rrf(searches: Searches, question: str) -> Iterable[Piece]:
     rankings = [searches.lexical(question, "document"), searches.dense(question, "document")]
-    return pieces_of(searches.corpus, reciprocal_ranks(searches.corpus, rankings))
+    return pieces_of(searches.corpus, reciprocal_ranks(rankings))
 
 
 def _sentence_document(searches: Searches, question: str) -> Iterable[Piece]:
@@ -62,7 +61,7 @@ def _sentence_document(searches: Searches, question: str) -> Iterable[Piece]:
     best: dict[int, float] = {}
     for number, score in searches.dense(question, "sentence"):
         best.setdefault(corpus.document_number(number), score)
-    return pieces_of(corpus, best_first(corpus, best))
+    return pieces_of(corpus, best_first(best))
 
 
 def _dense_sentences(searches: Searches, question: str) -> Iterable[Piece]:
@@ -75,7 +74,7 @@ def _bm25_sentences(searches: Searches, question: str) -> Iterable[Piece]:
 
 def _windows(searches: Searches, question: str) -> Iterable[Piece]:
     rankings = [searches.lexical(question, "window"), searches.dense(question, "window")]
-    return pieces_of(searches.corpus, reciprocal_ranks(searches.corpus, rankings))
+    return pieces_of(searches.corpus, reciprocal_ranks(rankings))
 
 
 def _fused(searches: Searches, question: str) -> Iterator[Piece]:
@@ -88,13 +87,18 @@ def _fused(searches: Searches, question: str) -> Iterator[Piece]:
         sentences,
     )
     own = dict(sentences)
-    for number, score in best_first(corpus, scores):
-        document = corpus.documents[number]
-        order = sorted(
-            range(len(document.sentences)),
-            key=lambda place: (-own.get(corpus.sentence_number(number, place), 0.0), place),
-        )
-        yield Piece(corpus.records[number].id, document, tuple(order), score)
+    for number, score in best_first(scores):
+        yield _best_sentences_first(corpus, number, own, score)
+
+
+def _best_sentences_first(corpus: Corpus, number: int, own: Scores, score: float) -> Piece:
+    """A whole document whose best sentences are kept first, unseen ones last, in text order."""
+    document = corpus.documents[number]
+    order = sorted(
+        range(len(document.sentences)),
+        key=lambda place: (-own.get(corpus.sentence_number(number, place), 0.0), place),
+    )
+    return Piece(corpus.records[number].id, document, tuple(order), score)
 
 
 def fused_scores(corpus: Corpus, lexical: Found, dense: Found, sentences: Found) -> Scores:
@@ -116,14 +120,14 @@ def fused_scores(corpus: Corpus, lexical: Found, dense: Found, sentences: Found)
         standardised({d: scores[0] for d, scores in best.items()}),
         standardised({d: sum(scores) for d, scores in best.items()}),
     ]
-    return {d: fmean(signal[d] for signal in signals) for d in documents}
+    return {d: sum(signal[d] for signal in signals) / len(signals) for d in documents}
 
 
 def _unseen(scores: Sequence[float]) -> float:
     if not scores:
         return 0.0
     least = min(scores)
-    return least - UNSEEN * (fmean(scores) - least)
+    return least - UNSEEN * (sum(scores) / len(scores) - least)
 
 
 class Baseline(NamedTuple):

@@ -18,7 +18,7 @@ MAX_CANDIDATES = 10_000
 """Elasticsearch's limit for ``num_candidates``, and for hits of one search."""
 
 Found = tuple[tuple[int, float], ...]
-"""Records by their place in the corpus, with their scores, best first, ties by record id."""
+"""Records by their place in the corpus, with their scores, best first, ties by place."""
 
 
 class CorpusIndex(Protocol):
@@ -59,11 +59,13 @@ def dense_body(granularity: Granularity, vector: Sequence[float], size: int) -> 
 
 
 def _only_numbers(size: int) -> dict[str, Any]:
-    """Texts stay where they are, in the data set; only numbers travel."""
+    """Texts stay where they are, in the data set: the two sort values of a hit, its score and
+    its number, say all. Sorting by both makes the last hits the same ones, too, however the
+    segments were cut."""
     return {
         "size": size,
         "_source": False,
         "stored_fields": "_none_",
-        "docvalue_fields": [NUMBER],
+        "sort": [{"_score": "desc"}, {NUMBER: "asc"}],
         "track_total_hits": False,
     }

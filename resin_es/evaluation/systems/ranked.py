@@ -3,11 +3,9 @@ but for the searches that it asks the index for."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import sqrt
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from resin_es.evaluation.corpus import Corpus, Granularity
@@ -45,6 +43,7 @@ class Searches:
         self.index, self.corpus = index, index.corpus
         self._embed, self._memory = embed, memory
         self._vectors: dict[str, list[float]] = {}
+        self._spans: dict[str, tuple[Span, ...]] = {}
 
     def prime(self, questions: Sequence[str]) -> None:
         """Embed ``questions`` in one go; their rows' seconds then lack that. Raises ModelError."""
@@ -54,15 +53,22 @@ class Searches:
 
     def lexical(self, question: str, granularity: Granularity, size: int | None = None) -> Found:
         """The ``size`` best by BM25 (``DEPTH`` by default). Raises StoreError."""
-        return self._search(lexical_body(granularity, question, size or DEPTH[granularity]))
+        body = lexical_body(granularity, question, size or DEPTH[granularity])
+        return self._search(f"lexical {granularity} {body['size']} {question}", body)
 
     def dense(self, question: str, granularity: Granularity, size: int | None = None) -> Found:
         """The ``size`` nearest by cosine (``DEPTH`` by default). Raises StoreError, ModelError."""
-        vector = self._vector(question)
-        return self._search(dense_body(granularity, vector, size or DEPTH[granularity]))
+        body = dense_body(granularity, self._vector(question), size or DEPTH[granularity])
+        return self._search(f"dense {granularity} {body['size']} {question}", body)
 
-    def _search(self, body: Mapping[str, Any]) -> Found:
-        return self._memory.call(json.dumps(body), lambda: self.index.search([body])[0])
+    def _search(self, key: str, body: Mapping[str, Any]) -> Found:
+        return self._memory.call(f"baselines: {key}", lambda: self.index.search([body])[0])
+
+    def spans_of(self, piece: Piece) -> tuple[Span, ...]:
+        """``spans_of``, made once a piece."""
+        if piece.id not in self._spans:
+            self._spans[piece.id] = spans_of(piece)
+        return self._spans[piece.id]
 
     def _vector(self, question: str) -> list[float]:
         if question in self._vectors:
@@ -72,7 +78,7 @@ class Searches:
             row: list[float] = self._embed([question])[0].tolist()
             return row
 
-        return self._memory.call(json.dumps(["question vector", question]), embedded)
+        return self._memory.call(f"baselines: vector {question}", embedded)
 
 
 Rank = Callable[[Searches, str], Iterable[Piece]]
@@ -98,7 +104,7 @@ class RankedSystem:
         """The best pieces within ``budget`` tokens. Raises StoreError, ModelError."""
         if self._last is None or self._last[0] != question:
             pieces = tuple(islice(self.pieces(question), LISTED))
-            self._last = question, pieces, tuple(spans_of(piece) for piece in pieces)
+            self._last = question, pieces, tuple(map(self.searches.spans_of, pieces))
         _, pieces, ranked = self._last
         passages = pack_pieces(pieces, budget, self.searches.corpus.name)
         return Evidence(passages=passages, ranked=ranked)
@@ -125,25 +131,25 @@ def pieces_of(corpus: Corpus, ranking: Iterable[tuple[int, float]]) -> Iterable[
         yield Piece(record.id, corpus.by_id[record.document_id], order, score)
 
 
-def reciprocal_ranks(corpus: Corpus, rankings: Sequence[Found], k: int = RRF_K) -> Found:
+def reciprocal_ranks(rankings: Sequence[Found], k: int = RRF_K) -> Found:
     """Reciprocal rank fusion: the sum of 1 / (k + rank) over the rankings that hold a record."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, (number, _) in enumerate(ranking, 1):
             scores[number] = scores.get(number, 0.0) + 1 / (k + rank)
-    return best_first(corpus, scores)
+    return best_first(scores)
 
 
-def best_first(corpus: Corpus, scores: Scores) -> Found:
-    """By score, ties by record id."""
-    return tuple(sorted(scores.items(), key=lambda item: (-item[1], corpus.records[item[0]].id)))
+def best_first(scores: Scores) -> Found:
+    """By score, ties by place in the corpus."""
+    return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 def standardised(scores: Scores) -> dict[int, float]:
     """Each score as standard deviations above the mean (z); all equal: all 0."""
     if not scores:
         return {}
-    mean = fmean(scores.values())
-    # Not statistics.pstdev, whose exact fractions take a hundred times as long.
-    spread = sqrt(fmean((score - mean) ** 2 for score in scores.values()))
+    # Plain sums: the exact ones of ``statistics`` take many times as long.
+    mean = sum(scores.values()) / len(scores)
+    spread = sqrt(sum((score - mean) ** 2 for score in scores.values()) / len(scores))
     return {key: (score - mean) / spread if spread else 0.0 for key, score in scores.items()}
