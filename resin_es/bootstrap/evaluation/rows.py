@@ -78,12 +78,10 @@ def make_rows(
     memory = Remembered()
     rows = Rows([], [], memory)
     names = {entry.name for entry in wanted}
-    questions = [question.question for question in dataset.questions]
     baselines = [b.name for b in BASELINES if b.name in names]
     made: dict[str, EvalSystem] = {}
     if baselines or IRCOT.name in names:
         ranked = _baselines(services, dataset, memory, progress)
-        ranked[0].searches.prime(questions)
         made.update({row.name: row for row in ranked if row.name in names})
         if IRCOT.name in names:
             _try(rows, made, IRCOT, lambda: _ircot(services, ranked, source))
