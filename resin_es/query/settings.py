@@ -41,7 +41,7 @@ class QuerySettings(Frozen):
     original_question_hop: bool = True
     document_search: bool = True
     documents: int = 100
-    title_boost: float = 1.5
+    title_boost: float = 0.5
     max_terms: int = 64
     dense_boost: float = 10_000.0
     kind_boost: float = 0.5

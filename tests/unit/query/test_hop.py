@@ -104,7 +104,7 @@ def test_the_whole_body_over_documents() -> None:
                     {"bool": {"must_not": [{"term": {"status": "deleted"}}]}},
                 ],
                 "should": [
-                    {"match": {"title": {"query": "fare of Bus 14", "boost": 1.5}}},
+                    {"match": {"title": {"query": "fare of Bus 14", "boost": 0.5}}},
                     {"match": {"text": {"query": "fare of Bus 14"}}},
                 ],
                 "minimum_should_match": 1,
