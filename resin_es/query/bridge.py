@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from resin_es.model import Candidate, Hop
-from resin_es.query.links import Name, named_entities
+from resin_es.query.links import Best, Name, named_entities
 from resin_es.query.plan_rules import FURTHER
 from resin_es.query.words import fold, stem, words
 
@@ -24,13 +24,13 @@ TOLD, FOUND = 160, 2
 
 class Bridge(NamedTuple):
     """A completed hop, the entities that complete it, and the addresses they come from. A
-    follow-up has its ``names``, and the best document that they come from: no news to it."""
+    follow-up has its ``names``, and the ``best`` document of the search that named them."""
 
     hop: Hop
     entities: tuple[str, ...]
     addresses: tuple[str, ...]
     names: tuple[Name, ...] = ()
-    known: str = ""
+    best: Best | None = None
 
 
 def waves(hops: Sequence[Hop], bridging: bool) -> tuple[list[Hop], list[Hop]]:
@@ -105,14 +105,14 @@ def follow_up(question: str, after: str) -> Hop:
     )
 
 
-def followed(hop: Hop, found: Sequence[Name], known: str) -> Bridge:
+def followed(hop: Hop, found: Sequence[Name], best: Best) -> Bridge:
     """The follow-up with the names that it goes by."""
     return Bridge(
         hop,
         tuple(name.text for name in found),
         tuple(dict.fromkeys(name.address for name in found)),
         tuple(found),
-        known,
+        best,
     )
 
 

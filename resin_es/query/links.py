@@ -26,16 +26,18 @@ COMMON = 10
 """In how many documents of the pool that named it a name may stand: one that half of them
 share tells none of them apart."""
 
-TITLE, TITLED, SUBJECT, MENTIONED = 1.0, 0.6, 0.8, 0.4
-"""How close a link is: the name is the document's title, stands in it, is a unit's subject or
-alias, or is mentioned."""
+TITLE, MENTIONED = 1.0, 0.4
+"""How close a link is: the name is the document's title, or stands in its text, in its title
+or in a unit's aliases."""
 
 CORPUS = 1000
 """Found in this many documents, a name is worth nothing."""
 
-CLOSENESS, SLOPE, DOUBT = 1.5, 6.0, 1.3
-"""A document's log odds, against there being none, are SLOPE · (similarity + CLOSENESS · link
-- DOUBT). Fitted by likelihood; see docs/quality.md."""
+SLOPE, CLOSENESS, DOUBT, CONTENT = 6.0, 2.0, 0.8, 0.25
+"""A linked document's log odds, against there being none to go on to, are SLOPE · (similarity
+beside the best document's + CLOSENESS · link - DOUBT) - CONTENT · log odds of the best document:
+where that is nearly certain, less is likely to be missing. Fitted by likelihood on questions
+that need two documents and on as many that need one; see docs/quality.md."""
 
 MAX_NAME_WORDS = 5
 MAX_WORDS = 80
@@ -66,8 +68,10 @@ def named_by(
     """Up to ``limit`` names that ``documents`` (keys, best first) bring and the question does
     not: their titles, names in their units' subjects, objects and aliases, and in their
     sentences. ``naming`` holds the addresses that may name something, ``pool`` all that the
-    search found: what is common there is left out."""
+    search found: what is common there is left out, and what somebody writes small there too
+    (``Our findings``): its capital was only that of a sentence."""
     asked, texts = key_of(question), _texts(pool)
+    written = "|".join(f" {' '.join(_TOKEN.findall(c.statement))} " for c in pool)
     found: dict[str, Name] = {}
     for rank, document in enumerate(documents[:SOURCES]):
         for text, address in _naming([c for c in naming if c.document_key == document]):
@@ -76,8 +80,13 @@ def named_by(
                 continue
             held = found.setdefault(key, Name(text, key, address, {}))
             found[key] = held._replace(sources={document: SOURCE_DECAY**rank, **held.sources})
-    rare = [name for name in found.values() if _spread(name.key, texts) <= COMMON]
-    return _bounded(rare, limit)
+    telling = [
+        name
+        for name in found.values()
+        if not (name.text != name.text.lower() and name.key in written)
+        and _spread(name.key, texts) <= COMMON
+    ]
+    return _bounded(telling, limit)
 
 
 def _naming(own: Sequence[Candidate]) -> Iterable[tuple[str, str]]:
@@ -144,6 +153,15 @@ def bare_title(title: str) -> str:
     return re.sub(r"\s*\([^()]*\)\s*$", "", html.unescape(title)).strip() or title
 
 
+class Best(NamedTuple):
+    """The best document of the search that named, how like the question its best address is,
+    and its chance to be the right one."""
+
+    document: str
+    similarity: float
+    chance: float
+
+
 # ---------------------------------------------------------------- the search
 
 
@@ -175,39 +193,27 @@ def links(pool: Sequence[Candidate], found: Sequence[Name]) -> dict[str, float]:
     is not linked by what it says itself."""
     close: dict[str, dict[int, float]] = {}
     for candidate in pool:
-        title, exact, text = (
-            key_of(candidate.title),
-            key_of(bare_title(candidate.title)),
-            key_of(candidate.statement),
-        )
-        about = {key_of(one) for one in (candidate.subject, *candidate.aliases) if one}
+        exact, said = key_of(bare_title(candidate.title)), _said(candidate)
+        held = close.setdefault(candidate.document_key, {})
         for index, name in enumerate(found):
-            value = _closeness(name.key, title, exact, text, about)
-            if value:
-                held = close.setdefault(candidate.document_key, {})
-                held[index] = max(value, held.get(index, 0.0))
+            if name.key == exact:
+                held[index] = TITLE
+            elif name.key in said:
+                held.setdefault(index, MENTIONED)
     reached = [sum(index in held for held in close.values()) for index in range(len(found))]
     return {
         document: max(
-            (
-                value * _rarity(reached[index]) * _weight(found[index], document)
-                for index, value in held.items()
-            ),
-            default=0.0,
+            value * _rarity(reached[index]) * _weight(found[index], document)
+            for index, value in held.items()
         )
         for document, held in close.items()
+        if held
     }
 
 
-def _closeness(key: str, title: str, exact: str, text: str, about: set[str]) -> float:
-    if key == exact:
-        return TITLE
-    values = (
-        SUBJECT if key in about else 0.0,
-        TITLED if key in title else 0.0,
-        MENTIONED if key in text else 0.0,
-    )
-    return max(values)
+def _said(candidate: Candidate) -> str:
+    told = (candidate.title, candidate.statement, candidate.subject, *candidate.aliases)
+    return "|".join(key_of(text) for text in told if text)
 
 
 def _rarity(documents: int) -> float:
@@ -219,19 +225,20 @@ def _weight(name: Name, document: str) -> float:
 
 
 def linked_chances(
-    pool: Sequence[Candidate], found: Sequence[Name], known: Iterable[str] = ()
+    pool: Sequence[Candidate], found: Sequence[Name], best: Best
 ) -> dict[str, float]:
-    """For each linked document, the chance that it is the one to go on to. With the chance
-    that there is none they sum to 1. ``known`` documents are no news and stay out."""
-    skipped = set(known)
-    best: dict[str, float] = {}
+    """For each linked document, the chance that it is the one to go on to; the best document
+    itself is no news and stays out. With the chance that there is none they sum to 1."""
+    likeness: dict[str, float] = {}
     for candidate in pool:
         key = candidate.document_key
-        best[key] = max(candidate.score, best.get(key, candidate.score))
+        likeness[key] = max(candidate.score, likeness.get(key, candidate.score))
+    certain = min(max(best.chance, 0.02), 0.995)
+    content = CONTENT * log(certain / (1.0 - certain))
     weights = {
-        key: exp(SLOPE * (best[key] + CLOSENESS * value - DOUBT))
+        key: exp(SLOPE * (likeness[key] - best.similarity + CLOSENESS * value - DOUBT) - content)
         for key, value in links(pool, found).items()
-        if value > 0 and key not in skipped
+        if value > 0 and key != best.document
     }
     total = 1.0 + sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}

@@ -21,7 +21,7 @@ from resin_es.query.bridge import (
 from resin_es.query.found import Found, embedded_text
 from resin_es.query.hop import document_body, hop_body
 from resin_es.query.known import Known
-from resin_es.query.links import SOURCES, link_clause, linked_chances, named_by
+from resin_es.query.links import SOURCES, Best, link_clause, linked_chances, named_by
 from resin_es.query.ranking import chances, document_scores, ordered
 from resin_es.query.settings import QuerySettings
 
@@ -98,7 +98,12 @@ class Searching:
         documents, naming = self._readable(asked, SOURCES)
         pool = self.found[asked].pool
         found = named_by(question, documents, naming, pool, settings.bridge_names)
-        return followed(follow_up(question, asked), found, documents[0]) if found else None
+        if not found:
+            return None
+        top = documents[0]
+        likeness = max((c.score for c in pool if c.document_key == top), default=0.0)
+        best = Best(top, likeness, self.document_chances(asked)[top])
+        return followed(follow_up(question, asked), found, best)
 
     def _readable(self, name: str, count: int) -> tuple[list[str], list[Candidate]]:
         """The ``count`` best documents of a hop that the reader may read, and what the hop
@@ -114,8 +119,8 @@ class Searching:
         """Chance of each document that it holds what hop ``name`` asks for. A follow-up's sum
         to less than 1: there may be nothing to go on to."""
         item = self.found[name]
-        if item.bridge is not None and item.bridge.names:
-            return linked_chances(item.pool, item.bridge.names, (item.bridge.known,))
+        if item.bridge is not None and item.bridge.best is not None:
+            return linked_chances(item.pool, item.bridge.names, item.bridge.best)
         return chances(document_scores(item.pool, self.lexical))
 
     def _search(

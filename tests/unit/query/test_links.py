@@ -17,7 +17,7 @@ from resin_es.query.links import (
     MENTIONED,
     SOURCE_DECAY,
     TITLE,
-    TITLED,
+    Best,
     Name,
     bare_title,
     key_of,
@@ -187,7 +187,7 @@ def test_a_plain_hop_has_no_lexical_clause_in_its_knn_filter() -> None:
 # ---------------------------------------------------------------- what came of it
 
 
-def test_a_title_links_closer_than_a_part_of_it_and_that_than_a_mention() -> None:
+def test_a_title_links_closer_than_a_mention_and_a_part_of_a_title_is_one() -> None:
     pool = [
         address("title", title="Orvane Works (company)"),
         address("part", title="History of Orvane Works"),
@@ -196,7 +196,7 @@ def test_a_title_links_closer_than_a_part_of_it_and_that_than_a_mention() -> Non
     ]
     found = links(pool, [named("Orvane Works")])
     assert set(found) == {"title", "part", "mention"}
-    assert found["part"] / found["title"] == pytest.approx(TITLED / TITLE)
+    assert found["part"] / found["title"] == pytest.approx(MENTIONED / TITLE)
     assert found["mention"] / found["title"] == pytest.approx(MENTIONED / TITLE)
 
 
@@ -215,16 +215,37 @@ def test_a_name_found_everywhere_links_less() -> None:
     assert links(many, [named("Orvane")])["d2"] < links(few, [named("Orvane")])["d2"]
 
 
-def test_chances_leave_room_for_nothing_and_known_documents_out() -> None:
-    pool = [
-        address("d2", title="Orvane", score=0.6),
-        address("d3", "Orvane is mentioned.", score=0.6),
-        address("d1", title="Orvane", score=0.9),
-    ]
-    found = linked_chances(pool, [named("Orvane", ("d0", 1.0))], ("d1",))
+BEST = Best("d1", similarity=0.7, chance=0.7)
+POOL = [
+    address("d2", title="Orvane", score=0.6),
+    address("d3", "Orvane is mentioned.", score=0.6),
+    address("d1", title="Orvane", score=0.9),
+]
+ORVANE = [named("Orvane", ("d0", 1.0))]
+
+
+def test_chances_leave_room_for_nothing_and_the_best_document_out() -> None:
+    found = linked_chances(POOL, ORVANE, BEST)
     assert set(found) == {"d2", "d3"}
     assert found["d2"] > found["d3"]
     assert 0.5 < sum(found.values()) < 1.0
-    far = [one.model_copy(update={"score": -0.1}) for one in pool]
-    assert sum(linked_chances(far, [named("Orvane", ("d0", 1.0))], ("d1",)).values()) < 0.5
-    assert linked_chances(pool, []) == {}
+    far = [one.model_copy(update={"score": -0.5}) for one in POOL]
+    assert sum(linked_chances(far, ORVANE, BEST).values()) < 0.1
+    assert linked_chances(POOL, [], BEST) == {}
+
+
+def test_the_surer_the_best_document_the_less_is_followed() -> None:
+    told = [
+        sum(linked_chances(POOL, ORVANE, BEST._replace(chance=chance)).values())
+        for chance in (0.0, 0.3, 0.9, 1.0)
+    ]
+    assert told == sorted(told, reverse=True)
+    assert len(set(told)) == 4
+
+
+def test_what_somebody_writes_small_is_no_name() -> None:
+    own = [
+        address("d1", subject="Our findings", object="Halden Works"),
+        address("d2", "So our findings say."),
+    ]
+    assert [n.text for n in named_by(QUESTION, ["d1"], own, own, 9)] == ["Halden Works"]
