@@ -51,6 +51,10 @@ Documents = Annotated[
     int | None,
     typer.Option("--documents", min=1, help="Only N documents, those of the questions first."),
 ]
+Lanes = Annotated[
+    int,
+    typer.Option("--lanes", min=1, max=32, help="Questions asked at a time; 1 for fair seconds."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals.")]
 
 
@@ -66,6 +70,7 @@ def evaluate(
     limit: Limit = None,
     documents: Documents = None,
     seed: Seed = 0,
+    lanes: Lanes = 2,
     json_output: Json = False,
 ) -> None:
     """Measure gold-sentence recall within evidence budgets, with intervals, beside baselines.
@@ -93,6 +98,7 @@ def evaluate(
         answers=answers,
         judge=judge,
         seed=seed,
+        lanes=lanes,
     )
     with progress() as bar:
         outcome = run_evaluation(request, progress=bar, say=note)

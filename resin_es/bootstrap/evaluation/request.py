@@ -16,7 +16,8 @@ class EvalRequest(Frozen):
     of rows (the default ones, if empty). ``out`` holds findings, results and report; a run into
     the same folder goes on where the last one ended, unless ``fresh``. ``answers`` composes an
     answer for every row at the largest budget, ``judge`` has them judged. ``limit`` and
-    ``documents`` make the data set smaller. ``seed`` is that of the intervals.
+    ``documents`` make the data set smaller. ``seed`` is that of the intervals. ``lanes``: how
+    many questions are asked at a time.
     """
 
     dataset: str
@@ -30,6 +31,7 @@ class EvalRequest(Frozen):
     answers: bool = False
     judge: bool = False
     seed: int = 0
+    lanes: int = 2
 
     @property
     def command(self) -> str:

@@ -11,6 +11,7 @@ from resin_es.bootstrap.services import Services
 from resin_es.bootstrap.stages import query_settings, store_settings
 from resin_es.errors import ModelUnavailable, SettingsError
 from resin_es.evaluation.corpus import corpus_of
+from resin_es.evaluation.runner.runner import Lane
 from resin_es.evaluation.systems.baselines import BASELINES, make_baselines
 from resin_es.evaluation.systems.external.packages import ROWS
 from resin_es.evaluation.systems.remembered import Remembered
@@ -63,6 +64,16 @@ class Rows(NamedTuple):
     systems: list[EvalSystem]
     skipped: list[SystemResult]
     memory: Remembered
+
+    @property
+    def lane(self) -> Lane:
+        return Lane(self.systems, self.memory.forget, self.memory.lent)
+
+
+def alone(wanted: Sequence[Entry]) -> bool:
+    """Whether some row has to be asked one question at a time: a model by key, or a package
+    that did its work beforehand."""
+    return any(entry.needs for entry in wanted)
 
 
 def make_rows(

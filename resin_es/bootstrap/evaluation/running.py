@@ -15,7 +15,7 @@ from resin_es.bootstrap.evaluation.indexing import (
     source_of,
 )
 from resin_es.bootstrap.evaluation.request import EvalRequest
-from resin_es.bootstrap.evaluation.rows import Rows, catalogue, make_rows
+from resin_es.bootstrap.evaluation.rows import Rows, alone, catalogue, make_rows
 from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
 from resin_es.evaluation.datasets import load
@@ -116,7 +116,11 @@ def _evaluated(
     folder = RunFolder(
         request.out / dataset.name, run_fingerprint(dataset, told), fresh=request.fresh
     )
-    rows = make_rows(services, dataset, source, wanted, folder.path, progress)
+    lanes = [
+        make_rows(services, dataset, source, wanted, folder.path, progress)
+        for _ in range(1 if alone(wanted) else request.lanes)
+    ]
+    rows = lanes[0]
     for row in rows.skipped:
         say(f"{row.label}: not run. {row.skipped}")
     composes = request.answers or request.judge
@@ -125,10 +129,10 @@ def _evaluated(
         composer=services.composer if composes else None,
         judge=judge,
         diagnose=FailureDiagnosis(IndexedDocuments(services.store, source, READER_OF_ROWS)),
-        new_question=rows.memory.forget,
-        lent=rows.memory.lent,
     )
-    result = evaluate(dataset, rows.systems, options, folder=folder, progress=progress)
+    result = evaluate(
+        dataset, [lane.lane for lane in lanes], options, folder=folder, progress=progress
+    )
     return result.model_copy(
         update={
             "systems": _ordered(result, rows, wanted),

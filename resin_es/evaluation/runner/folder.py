@@ -8,6 +8,7 @@ fingerprint are left aside, so that no row mixes two states of the index or of t
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ class RunFolder:
 
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
         self.path, self.fingerprint = path, fingerprint
+        self._writing = threading.Lock()
         try:
             path.mkdir(parents=True, exist_ok=True)
             if fresh:
@@ -100,7 +102,7 @@ class RunFolder:
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         try:
-            with (self.path / name).open("a", encoding="utf-8") as lines:
+            with self._writing, (self.path / name).open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(row, ensure_ascii=False) + "\n")
         except OSError as error:
             raise InputError(f"{self.path / name} cannot be written: {error.strerror}.") from error

@@ -1,15 +1,19 @@
 """One run: every row gets the same questions at the same budgets (design, section 7).
 
 Question by question, all rows of it side by side: rows share searches (each charged for its
-own), and a run that breaks off has whole questions behind it.
+own), and a run that breaks off has whole questions behind it. Several lanes, each with systems
+of its own, take a question each at a time.
 """
 
 from __future__ import annotations
 
+import queue
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from resin_es.errors import InputError
 from resin_es.evaluation.judging import Judge
@@ -46,8 +50,8 @@ class RunOptions:
     """How a run goes.
 
     ``composer``: answers every row at the largest budget, from the row's own evidence; ``judge``
-    scores those answers. ``limit``: only the first questions. ``new_question`` is called before
-    each question (memories forget), ``lent`` tells seconds that a memory spared a row.
+    scores those answers. ``limit``: only the first questions. ``diagnose`` tells where missed
+    gold was lost; it and the judge may be asked from several lanes at once.
     """
 
     budgets: tuple[int, ...] = BUDGETS
@@ -55,31 +59,42 @@ class RunOptions:
     composer: Composer | None = None
     judge: Judge | None = None
     diagnose: Diagnose | None = None
+
+
+class Lane(NamedTuple):
+    """The systems that one question at a time is asked of. ``new_question`` is called before
+    each question (memories forget), ``lent`` tells seconds that a memory spared a row."""
+
+    systems: Sequence[EvalSystem]
     new_question: Callable[[], None] = _nothing
     lent: Callable[[], float] = float
 
 
 def evaluate(
     dataset: EvalDataset,
-    systems: Sequence[EvalSystem],
+    lanes: Sequence[Lane],
     options: RunOptions | None = None,
     *,
     folder: RunFolder | None = None,
     progress: Progress | None = None,
 ) -> EvalResult:
-    """Run ``systems`` over the questions, in file order; what ``folder`` holds is not run
-    again. Raises InputError on an empty run, and whatever a system raises: a run with holes
-    in it would not be comparable. What was found until then is kept.
+    """Run the systems of ``lanes`` (the same rows in each) over the questions; what ``folder``
+    holds is not run again. Raises InputError on an empty run, and whatever a system raises: a
+    run with holes in it would not be comparable. What was found until then is kept.
     """
     options = options or RunOptions()
     questions = tuple(islice(dataset.questions, options.limit))
-    _check(dataset, systems, questions, options)
+    _check(dataset, lanes, questions, options)
+    systems = lanes[0].systems
     prints = {system.name: row_print(system) for system in systems}
     known = folder.findings(prints) if folder else {}
-    for number, question in enumerate(questions, 1):
-        options.new_question()
-        for system in systems:
-            _Row(system, options, folder, known, prints).run(question)
+
+    def ask(lane: Lane, question: EvalQuestion) -> None:
+        lane.new_question()
+        for system in lane.systems:
+            _Row(system, lane, options, folder, known, prints).run(question)
+
+    for number, _ in enumerate(_asked(lanes, questions, ask), 1):
         if progress is not None:
             progress.update(number, len(questions), f"evaluating {dataset.name}")
     return EvalResult(
@@ -91,21 +106,52 @@ def evaluate(
     )
 
 
+def _asked(
+    lanes: Sequence[Lane],
+    questions: Sequence[EvalQuestion],
+    ask: Callable[[Lane, EvalQuestion], None],
+) -> Iterator[None]:
+    """One item for each question asked. The first failure ends the run: questions that wait
+    are not asked any more, those on their way are."""
+    free: queue.SimpleQueue[Lane] = queue.SimpleQueue()
+    for lane in lanes:
+        free.put(lane)
+
+    def taken(question: EvalQuestion) -> None:
+        lane = free.get()
+        try:
+            ask(lane, question)
+        finally:
+            free.put(lane)
+
+    with ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as threads:
+        waiting = [threads.submit(taken, question) for question in questions]
+        try:
+            for future in as_completed(waiting):
+                yield future.result()
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 def _check(
     dataset: EvalDataset,
-    systems: Sequence[EvalSystem],
+    lanes: Sequence[Lane],
     questions: Sequence[EvalQuestion],
     options: RunOptions,
 ) -> None:
-    if not systems or not questions or not options.budgets or min(options.budgets) < 1:
+    rows = [[system.name for system in lane.systems] for lane in lanes]
+    names = rows[0] if rows else []
+    if not names or not questions or not options.budgets or min(options.budgets) < 1:
         raise InputError(
             f"nothing to evaluate: {len(questions)} questions of {dataset.name}, "
-            f"{len(systems)} systems, budgets {list(options.budgets)}.",
+            f"{len(names)} systems, budgets {list(options.budgets)}.",
             hint="Give at least one question and system, and only positive budgets.",
         )
-    names = [system.name for system in systems]
     if len(set(names)) < len(names):
         raise InputError(f"a system is named twice: {', '.join(names)}.")
+    if any(row != names for row in rows):
+        raise InputError("the lanes of a run hold different systems.")
 
 
 def row_print(system: EvalSystem) -> str:
@@ -139,12 +185,13 @@ class _Row:
     def __init__(
         self,
         system: EvalSystem,
+        lane: Lane,
         options: RunOptions,
         folder: RunFolder | None,
         known: dict[Key, QuestionResult],
         prints: Mapping[str, str],
     ) -> None:
-        self.system, self.options, self.folder = system, options, folder
+        self.system, self.lane, self.options, self.folder = system, lane, options, folder
         self.known, self.print = known, prints[system.name]
 
     def run(self, question: EvalQuestion) -> None:
@@ -187,7 +234,7 @@ class _Row:
         """Seconds that the row was spared: by the shared memory, or, for a system that did its
         work beforehand, by that."""
         own = getattr(self.system, "lent", float)
-        return self.options.lent() + float(own())
+        return self.lane.lent() + float(own())
 
     def _answer(self, question: EvalQuestion, budget: int, evidence: Evidence) -> Answer | None:
         composer = self.options.composer

@@ -18,7 +18,7 @@ from resin_es.evaluation.systems.remembered import (
 )
 from resin_es.evaluation.values import Evidence, Span
 from resin_es.index.filters import Filters
-from resin_es.model import UNIT_KINDS, Principal
+from resin_es.model import UNIT_KINDS, EvidencePassage, Principal
 from resin_es.model.base import Frozen
 from resin_es.ports import Composer, Embedder, Planner, UnitStore
 from resin_es.query.engine import QueryEngine
@@ -155,8 +155,9 @@ class ResinSystem:
         return Filters(sources=self._sources, kinds=self.variant.kinds, entities=entities)
 
     def evidence(self, question: str, budget: int) -> Evidence:
-        """The buffer of one retrieval. ``ranked`` is its passages in reading order. Raises
-        ResinError."""
+        """The buffer of one retrieval. ``ranked`` is its documents in the order in which they
+        are served, each with its kept sentences, so that it compares with rows that rank whole
+        documents. Raises ResinError."""
         planned = self.variant.planning == "planned"
         found = self._engine.retrieve(
             question,
@@ -167,20 +168,21 @@ class ResinSystem:
             budget=budget,
         )
         passages = found.buffer.passages
-        return Evidence(
-            passages=passages,
-            ranked=tuple(
-                tuple(
-                    Span(document_id=passage.document_id, start=s.start, end=s.end)
-                    for s in passage.sentences
-                )
-                for passage in passages
-            ),
-            trace=found.trace,
-        )
+        return Evidence(passages=passages, ranked=_documents(passages), trace=found.trace)
 
     def _wider(self, question: str) -> int:
         return self.settings.k * max(1, len(self._engine.plan(question).hops))
+
+
+def _documents(passages: Sequence[EvidencePassage]) -> tuple[tuple[Span, ...], ...]:
+    """What is kept of each document, in the buffer's order."""
+    held: dict[str, list[Span]] = {}
+    for passage in passages:
+        held.setdefault(passage.document_id, []).extend(
+            Span(document_id=passage.document_id, start=s.start, end=s.end)
+            for s in passage.sentences
+        )
+    return tuple(tuple(spans) for spans in held.values())
 
 
 __all__ = ["KS", "VARIANTS", "ResinSystem", "Variant"]

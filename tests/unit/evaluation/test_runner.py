@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from resin_es.errors import InputError, StoreUnavailable
 from resin_es.evaluation.runner.finding import finding
 from resin_es.evaluation.runner.folder import CONTEXTS, FINDINGS, JUDGED, RunFolder
-from resin_es.evaluation.runner.runner import RunOptions, evaluate
+from resin_es.evaluation.runner.runner import Lane, RunOptions
+from resin_es.evaluation.runner.runner import evaluate as evaluate_in
 from resin_es.evaluation.values import (
     EvalDataset,
     EvalQuestion,
+    EvalResult,
     Evidence,
     GoldSentence,
     Judgement,
@@ -122,6 +126,18 @@ def options(**changes: object) -> RunOptions:
     return RunOptions(**{"budgets": (5, 10), **changes})
 
 
+def evaluate(
+    dataset: EvalDataset,
+    systems: Sequence[Any],
+    chosen: RunOptions,
+    *,
+    folder: RunFolder | None = None,
+    lent: Callable[[], float] = float,
+) -> EvalResult:
+    """A run in one lane."""
+    return evaluate_in(dataset, [Lane(systems, lent=lent)], chosen, folder=folder)
+
+
 def test_every_question_at_every_budget_in_file_order() -> None:
     system = Fixed()
     result = evaluate(DATASET, [system], options())
@@ -152,16 +168,16 @@ def test_a_run_goes_on_where_it_broke_off(tmp_path: Path) -> None:
     assert result == _without_seconds(result, evaluate(DATASET, [Fixed()], options()))
 
 
-def _without_seconds(timed: object, other: object) -> object:
+def _without_seconds(timed: EvalResult, other: EvalResult) -> EvalResult:
     """``other`` with the times of ``timed``, so that all else can be compared."""
     rows = []
-    for row, held in zip(other.systems, timed.systems, strict=True):  # type: ignore[attr-defined]
+    for row, held in zip(other.systems, timed.systems, strict=True):
         questions = [
             q.model_copy(update={"seconds": h.seconds})
             for q, h in zip(row.questions, held.questions, strict=True)
         ]
         rows.append(row.model_copy(update={"questions": tuple(questions)}))
-    return other.model_copy(update={"systems": tuple(rows)})  # type: ignore[attr-defined]
+    return other.model_copy(update={"systems": tuple(rows)})
 
 
 @pytest.mark.parametrize("tail", ['{"system": "fixed", "pri', "\n", "[1]\n", "\x00\xff\n"])
@@ -268,7 +284,7 @@ def test_nothing_to_run_is_an_error() -> None:
 
 def test_a_row_is_charged_for_what_a_memory_answered() -> None:
     lent = iter([0.0, 100.0] * 6)
-    result = evaluate(DATASET, [Fixed()], options(lent=lambda: next(lent)))
+    result = evaluate(DATASET, [Fixed()], options(), lent=lambda: next(lent))
     assert all(100 <= q.seconds < 200 for q in result.row("fixed").questions)
 
 
@@ -276,3 +292,42 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(InputError, match="taken"):
         RunFolder(tmp_path / "taken", "one")
+
+
+class Meeting(Fixed):
+    """Answers its first question only once another lane is asked one, too."""
+
+    def __init__(self, together: threading.Barrier) -> None:
+        super().__init__()
+        self.together: threading.Barrier | None = together
+
+    def evidence(self, question: str, budget: int) -> Evidence:
+        if self.together is not None:
+            self.together.wait(timeout=30)
+            self.together = None
+        return super().evidence(question, budget)
+
+
+def test_lanes_ask_side_by_side_and_the_result_is_the_same(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+    systems = [Meeting(both), Meeting(both)]
+    folder = RunFolder(tmp_path, "one")
+    found = evaluate_in(DATASET, [Lane([one]) for one in systems], options(), folder=folder)
+    assert all(system.asked for system in systems)
+    assert found == _without_seconds(found, evaluate(DATASET, [Fixed()], options()))
+    assert len((tmp_path / FINDINGS).read_text().splitlines()) == 6
+
+
+def test_a_failure_in_one_lane_ends_the_run_and_keeps_what_was_found(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "one")
+    with pytest.raises(StoreUnavailable):
+        evaluate_in(DATASET, [Lane([Breaking()]), Lane([Breaking()])], options(), folder=folder)
+    rest = Fixed()
+    evaluate(DATASET, [rest], options(), folder=RunFolder(tmp_path, "one"))
+    assert ("q3?", 5) in rest.asked
+    assert len(rest.asked) < 6
+
+
+def test_lanes_hold_the_same_rows() -> None:
+    with pytest.raises(InputError, match="different systems"):
+        evaluate_in(DATASET, [Lane([Fixed()]), Lane([Fixed("other")])], options())
