@@ -33,11 +33,12 @@ or in a unit's aliases."""
 CORPUS = 1000
 """Found in this many documents, a name is worth nothing."""
 
-SLOPE, CLOSENESS, DOUBT, CONTENT = 6.0, 2.0, 0.8, 0.25
-"""A linked document's log odds, against there being none to go on to, are SLOPE · (similarity
-beside the best document's + CLOSENESS · link - DOUBT) - CONTENT · log odds of the best document:
-where that is nearly certain, less is likely to be missing. Fitted by likelihood on questions
-that need two documents and on as many that need one; see docs/quality.md."""
+SLOPE, CLOSENESS, DOUBT, CONTENT = 6.0, 2.0, 0.6, 0.5
+"""A linked document's odds, against there being none to go on to, are exp(SLOPE · (similarity
+beside the best document's + CLOSENESS · link - DOUBT)) · p · (1 - p)^CONTENT, where p is the best
+document's own chance: what a wrong document names leads nowhere, and where one document is
+nearly certain, little is likely to be missing. Fitted by likelihood on questions that need two
+documents and on as many that need one; see docs/quality.md."""
 
 MAX_NAME_WORDS = 5
 MAX_WORDS = 80
@@ -233,10 +234,9 @@ def linked_chances(
     for candidate in pool:
         key = candidate.document_key
         likeness[key] = max(candidate.score, likeness.get(key, candidate.score))
-    certain = min(max(best.chance, 0.02), 0.995)
-    content = CONTENT * log(certain / (1.0 - certain))
+    needed = best.chance * max(0.0, 1.0 - best.chance) ** CONTENT
     weights = {
-        key: exp(SLOPE * (likeness[key] - best.similarity + CLOSENESS * value - DOUBT) - content)
+        key: needed * exp(SLOPE * (likeness[key] - best.similarity + CLOSENESS * value - DOUBT))
         for key, value in links(pool, found).items()
         if value > 0 and key != best.document
     }
