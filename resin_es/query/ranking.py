@@ -18,7 +18,7 @@ from resin_es.model import Candidate, PassageRef
 TOP = 2
 """How many addresses of a document count together."""
 
-LEXICAL_SHARE = 1.5
+LEXICAL_SHARE = 1.25
 """What a document's own lexical score weighs beside each of the two from its sentences."""
 
 CUT_OFF = 100
