@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 
 from resin_es.query.plan_rules import Need, ended
-from resin_es.query.words import GENERIC, STOPWORDS, content, fold, words
+from resin_es.query.words import GENERIC, STOPWORDS, content, fold, names, specific, words
 
 _COMPARES = re.compile(
     r"\b(better|worse|faster|slower|cheaper|longer|shorter|larger|bigger|smaller|older|oldest|"
     r"younger|youngest|first|earlier|later|more|most|less|fewer|fewest|higher|lower|higher|same|"
-    r"both|differ\w*|similar\w*|compar\w*|versus|vs|or)\b",
+    r"both|differ\w*|similar\w*|compar\w*|versus|vs|or|in common|respective\w*|each other|also)\b",
     re.I,
 )
+_TOGETHER = re.compile(r"\b(?:both|in common|respective\w*|each other)\b", re.I)
+"""What makes a comparison of any two names that an ``and`` joins."""
 _BREAK = STOPWORDS - {"of", "the", "a", "an"} | {
     "take", "use", "choose", "buy", "prefer", "ride", "compare", "faster", "cheaper", "better",
     "slower", "larger", "older", "first", "longer", "shorter", "located", "get", "go", "pick",
@@ -25,12 +27,49 @@ def sides(question: str) -> list[Need]:
     """A comparison: one need a side, everything that both share kept in each of them."""
     if not _COMPARES.search(question):
         return []
-    for pattern, only_named in _PAIRS:
+    for pattern, only_named in (*_PAIRS, *(_JOINED if _TOGETHER.search(question) else ())):
         for match in pattern.finditer(question):
             needs = _two_sides(question, match, only_named)
             if needs:
                 return needs
-    return []
+    return _two_events(question) or _the_other_too(question)
+
+
+_EVENTS = re.compile(
+    r"(?P<a>\bthe\s+\w+\s+of\s+(?P<x>[^,;?]+?))\s+or\s+(?P<b>the\s+\w+\s+of\s+(?P<y>[^,;?]+))", re.I
+)
+
+
+def _two_events(question: str) -> list[Need]:
+    """``the forming of X or the birth of Y``: each side with its own event."""
+    match = _EVENTS.search(question)
+    if match is None or not all(names(match.group(side)) for side in ("x", "y")):
+        return []
+    before, after = question[: match.start()], question[match.end() :]
+    return [
+        Need(ended(f"{before}{match.group(side)}{after}"), f"the side of {match.group(side)}")
+        for side in ("a", "b")
+    ]
+
+
+_ALSO = re.compile(r"^(?P<told>.+?)[.!]\s+(?P<asked>[A-Z][^?]*\balso\b[^?]*\?)\W*$")
+
+
+def _the_other_too(question: str) -> list[Need]:
+    """``X has one. Does Y also have one?``: what X has belongs to the second need too."""
+    match = _ALSO.match(question.strip())
+    if match is None:
+        return []
+    told, asked = match.group("told"), match.group("asked")
+    left, right = names(told), names(asked)
+    if not left or not right or fold(left[0]) in fold(asked):
+        return []
+    have = {fold(word) for word in words(f"{left[0]} {asked}")}
+    context = tuple(word for word in specific(told) if fold(word) not in have)
+    return [
+        Need(ended(told), f"the side of {left[0]}"),
+        Need(asked, f"the side of {right[0]}", context),
+    ]
 
 
 _SIDE = r"[^,;?]{1,80}?"
@@ -52,6 +91,8 @@ _PAIRS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
     )
 )
 """Shapes of a comparison, and whether both sides must be names for the shape to count."""
+
+_JOINED = ((re.compile(r"(?P<a>[^,;?]+?)(?:,[^,;?]+,)?\s+and\s+(?P<b>[^,;?]+)", re.I), True),)
 
 
 def _two_sides(question: str, match: re.Match[str], only_named: bool) -> list[Need]:

@@ -237,3 +237,52 @@ def test_one_plan_serves_any_question_and_an_empty_file_none() -> None:
         parse_plans("  ")
     with pytest.raises(PlanError, match="plan 2"):
         parse_plans(json.dumps([GIVEN, {"question": "x"}]))
+
+
+@pytest.mark.parametrize(
+    ("question", "needs"),
+    [
+        (
+            "What do Ada Orvane and B. Halden have in common?",
+            ["What do Ada Orvane have in common?", "What do B. Halden have in common?"],
+        ),
+        (
+            "The Red Setter, pride of Norland, and Gull Hound, are both dogs of which century?",
+            [
+                "The Red Setter, are both dogs of which century?",
+                "Gull Hound, are both dogs of which century?",
+            ],
+        ),
+        (
+            "Which came first the forming of The Reeds or the birth of Ada Orvane?",
+            [
+                "Which came first the forming of The Reeds?",
+                "Which came first the birth of Ada Orvane?",
+            ],
+        ),
+        (
+            "The painter Ada Orvane has a medal. Does the painter Bo Halden also have one?",
+            [
+                "The painter Ada Orvane has a medal?",
+                "Does the painter Bo Halden also have one? medal",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_two_names_that_a_question_joins_are_two_sides(question: str, needs: list[str]) -> None:
+    plan = RulePlanner().plan(question, 4)
+    assert plan.mode is ReasoningMode.COMPARISON
+    assert [hop.retrieval_text for hop in plan.hops] == needs
+    assert all(not hop.depends_on for hop in plan.hops)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who performed with Ada Orvane and Bo Halden?",
+        "Where did Ada Orvane and her sister live? Did they also travel?",
+        "How are growth and yield both affected?",
+    ],
+)
+def test_two_names_alone_are_no_comparison(question: str) -> None:
+    assert RulePlanner().plan(question, 4).mode is not ReasoningMode.COMPARISON
