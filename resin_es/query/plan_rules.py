@@ -187,9 +187,22 @@ def _asked_inside(question: str, match: re.Match[str]) -> list[Need]:
     ]
 
 
+_AWAITS_VERB = re.compile(
+    r"\b(?:do|does|did|will|can|could|should|would|may|might|must)\s+"
+    r"(?:the\s+[\w'-]+(?:\s+[\w'-]+)?\s+of\s+)?$",
+    re.I,
+)
+_LAST_VERB = re.compile(
+    r"\s(?P<verb>[a-z][\w-]*(?:\s+(?:in|at|for|on|from|with|to|of|about|as|by))?)\W*$"
+)
+
+
 def _cut_clause(clause: str, before: str) -> tuple[str, str]:
-    """A relative clause in mid-sentence ends where the main verb comes back: only where the
-    question began with the noun phrase itself."""
+    """A relative clause in mid-sentence ends where the main verb comes back: where the question
+    began with the noun phrase itself, and at the last verb of ``does the director of …``."""
+    last = _LAST_VERB.search(clause) if _AWAITS_VERB.search(before) else None
+    if last is not None and len(content(clause[: last.start()])) >= 2:
+        return clause[: last.start()], clause[last.start() :]
     opening = [w for w in words(before) if fold(w) not in {"is", "are", "was", "does", "did", "do"}]
     if opening:
         return clause, ""

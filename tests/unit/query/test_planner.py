@@ -286,3 +286,27 @@ def test_two_names_that_a_question_joins_are_two_sides(question: str, needs: lis
 )
 def test_two_names_alone_are_no_comparison(question: str) -> None:
     assert RulePlanner().plan(question, 4).mode is not ReasoningMode.COMPARISON
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        (
+            "How much does the director of the company that operates Gull Ferries earn?",
+            "Which company operates Gull Ferries?",
+            "How much does the director of the company earn? company",
+        ),
+        (
+            "Which college did the painter who founded the Reed Circle work for?",
+            "Which painter founded the Reed Circle?",
+            "Which college did the painter work for? painter",
+        ),
+    ],
+)
+def test_the_main_verb_at_the_end_is_not_the_relative_clause(
+    question: str, first: str, second: str
+) -> None:
+    hops = RulePlanner().plan(question, 4).hops
+    assert hops[0].subquestion == first
+    assert f"{hops[1].subquestion} {' '.join(hops[1].bridge_terms)}" == second
+    assert hops[1].depends_on == ("h1",)
