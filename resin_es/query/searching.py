@@ -28,6 +28,10 @@ from resin_es.query.settings import QuerySettings
 ORIGINAL = "q"
 """Id of the extra hop that searches the bare question."""
 
+PLANNED = 0.25
+"""What the chances of a dependent hop count beside the question's own: its words were completed
+with every name that came up, so its best document is less surely the right one."""
+
 
 class Searching:
     """The searching half of one retrieval. ``found`` holds every hop searched, by id."""
@@ -121,7 +125,10 @@ class Searching:
         item = self.found[name]
         if item.bridge is not None and item.bridge.best is not None:
             return linked_chances(item.pool, item.bridge.names, item.bridge.best)
-        return chances(document_scores(item.pool, self.lexical))
+        held = chances(document_scores(item.pool, self.lexical))
+        if item.bridge is not None:
+            return {key: PLANNED * chance for key, chance in held.items()}
+        return held
 
     def _search(
         self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
