@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from resin_es.errors import StoreRefused
 from resin_es.index.filters import Filters, address_filter
@@ -117,6 +117,28 @@ class QueryEngine:
                 return event.retrieval
         raise AssertionError("a retrieval that is not cancelled ends with its buffer")
 
+    def searched(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters = EVERYTHING,
+        *,
+        plan: Plan | None = None,
+        k: int | None = None,
+    ) -> Callable[[int], Retrieval]:
+        """Plan and search once; what is returned fills a buffer of any budget from that, as
+        ``retrieve`` would with it."""
+        settings = self.settings.changed(k=k)
+        asked, plan, run = self._begun(question, principal, filters, plan, settings)
+        run.first(asked, plan)
+        run.second(asked, plan)
+
+        def filled(budget: int) -> Retrieval:
+            run.settings = settings.changed(budget=budget)
+            return self._retrieved(asked, plan, run, choose(run))
+
+        return filled
+
     def ask(
         self,
         question: str,
@@ -164,6 +186,24 @@ class QueryEngine:
         checks.check_filters(self.store, principal, filters)
         return asked
 
+    def _begun(
+        self,
+        question: str,
+        principal: Principal,
+        filters: Filters,
+        plan: Plan | None,
+        settings: QuerySettings,
+    ) -> tuple[str, Plan, Searching]:
+        """The question as it is asked, its plan, and the run that is to search it."""
+        if plan is not None:
+            checks.check_plan(plan, settings.max_hops)
+        asked = self._ready(question, principal, filters)
+        run = Searching(self.store, self.embedder, settings, principal, filters)
+        started = time.perf_counter()
+        plan = plan or checks.planned(self.planner, asked, settings.max_hops)
+        run.took("plan", started)
+        return asked, plan, run
+
     def _retrieval(
         self,
         question: str,
@@ -173,13 +213,7 @@ class QueryEngine:
         settings: QuerySettings,
         cancel: Cancel | None,
     ) -> Iterator[Event]:
-        if plan is not None:
-            checks.check_plan(plan, settings.max_hops)
-        asked = self._ready(question, principal, filters)
-        run = Searching(self.store, self.embedder, settings, principal, filters)
-        started = time.perf_counter()
-        plan = plan or checks.planned(self.planner, asked, settings.max_hops)
-        run.took("plan", started)
+        asked, plan, run = self._begun(question, principal, filters, plan, settings)
         yield Planned(plan=plan)
         for name, step in (("search", run.first), ("second search", run.second)):
             if _given_up(cancel):

@@ -84,7 +84,7 @@ def test_every_default_row_is_measured(first_run: tuple[Path, dict[str, Any]]) -
     rows = rows_of(told)
     assert list(rows) == [
         "none", "bm25", "dense", "rrf", "sentence-document", "dense-sentences",
-        "bm25-sentences", "windows", "fused", "resin", "one-hop", "no-bridging",
+        "bm25-sentences", "windows", "fused", "resin",
     ]  # fmt: skip
     assert rows["none"]["gold_recall"] == {"500": 0.0, "1000": 0.0, "2000": 0.0}
     for name in ("bm25", "rrf", "resin"):
@@ -107,9 +107,9 @@ def test_findings_results_and_page_lie_in_the_folder(
     assert "waters" in page
     assert "RRF of BM25 and dense" in page
     lines = (out / "waters" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 12 * 2 * 3
+    assert len(lines) == 10 * 2 * 3
     contexts = (out / "waters" / "contexts.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(contexts) == 12 * 2
+    assert len(contexts) == 10 * 2
 
 
 def test_a_second_run_finds_nothing_again_and_a_fresh_one_finds_the_same(

@@ -6,7 +6,7 @@ its own on the way from question to evidence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from pydantic import Field
@@ -25,6 +25,7 @@ from resin_es.query.engine import QueryEngine
 from resin_es.query.plan_rules import mentions
 from resin_es.query.planner import one_hop
 from resin_es.query.settings import QuerySettings
+from resin_es.query.values import Retrieval
 
 KS = (1, 5, 10, 15, 20)
 """The candidates kept per hop in the paper's figure 2(a)."""
@@ -148,6 +149,7 @@ class ResinSystem:
             self.settings,
         )
         self._principal, self._sources = principal, tuple(sources)
+        self._last: tuple[str, Callable[[int], Retrieval]] | None = None
 
     def filters(self, question: str) -> Filters:
         """What the row narrows every search to."""
@@ -158,17 +160,22 @@ class ResinSystem:
         """The buffer of one retrieval. ``ranked`` is its documents in the order in which they
         are served, each with its kept sentences, so that it compares with rows that rank whole
         documents. Raises ResinError."""
+        if self._last is None or self._last[0] != question:
+            self._last = question, self._searched(question)
+        found = self._last[1](budget)
+        passages = found.buffer.passages
+        return Evidence(passages=passages, ranked=_documents(passages), trace=found.trace)
+
+    def _searched(self, question: str) -> Callable[[int], Retrieval]:
+        """The question searched, once for all its budgets."""
         planned = self.variant.planning == "planned"
-        found = self._engine.retrieve(
+        return self._engine.searched(
             question,
             self._principal,
             self.filters(question),
             plan=None if planned else one_hop(question),
             k=self._wider(question) if self.variant.planning == "matched" else None,
-            budget=budget,
         )
-        passages = found.buffer.passages
-        return Evidence(passages=passages, ranked=_documents(passages), trace=found.trace)
 
     def _wider(self, question: str) -> int:
         return self.settings.k * max(1, len(self._engine.plan(question).hops))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from resin_es.errors import InputError
 from resin_es.model.base import Frozen
 
-DEFAULT = ("baselines", "known", "resin", "one-hop", "no-bridging")
+DEFAULT = ("baselines", "known", "resin")
 """What runs without ``--systems``: needs no model, and takes minutes."""
 
 

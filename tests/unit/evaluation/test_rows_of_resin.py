@@ -117,7 +117,7 @@ ENTRIES = [
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        ((), ["bm25", "resin", "one-hop"]),
+        ((), ["bm25", "resin"]),
         (("baselines",), ["bm25", "resin"]),
         (("ablations",), ["resin", "one-hop", "k=5"]),
         (("ircot", " k=5 "), ["ircot", "resin", "k=5"]),
