@@ -161,7 +161,26 @@ def test_nothing_but_the_evaluation_s_own_indices_is_touched(
     mine = {one["source"] for one in cli.run("status", "--json").json["sources"]}
     assert not mine
     theirs = cli.under(RESIN_PREFIX=eval_prefix).run("status", "--json").json["sources"]
-    assert [one["source"] for one in theirs] == ["own-waters-3"]
+    assert [one["source"].rpartition("-")[0] for one in theirs] == ["own-waters-3"]
+
+
+def test_sets_of_one_name_in_two_folders_do_not_overwrite_each_other(
+    cli: CommandLine, own_set: Path, tmp_path: Path, eval_prefix: str
+) -> None:
+    twin = tmp_path / "waters"
+    twin.mkdir()
+    for path in own_set.iterdir():
+        text = path.read_text(encoding="utf-8").replace("nine metres", "four metres")
+        (twin / path.name).write_text(text, encoding="utf-8")
+    told = [
+        cli.run(
+            "eval", "own", "--data", data, "--out", tmp_path / name, "--systems", "resin", "--json"
+        ).json
+        for data, name in ((own_set, "a"), (twin, "b"), (own_set, "c"))
+    ]
+    assert all(rows_of(one)["resin"]["gold_recall"]["500"] == 1.0 for one in told)
+    theirs = cli.under(RESIN_PREFIX=eval_prefix).run("status", "--json").json["sources"]
+    assert len([one for one in theirs if one["source"].startswith("own-waters-3-")]) == 2
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,8 @@ def test_ready_made_plans_for_a_file_of_questions(cli: CommandLine, write: Write
     outcome = cli.run("retrieve", "--questions", asked, "--plan", write("plans.jsonl", *plans))
     for line in outcome.lines:
         assert line["hops"][0]["question"] == "Who built the bridge?"
-        assert len(line["hops"]) in (2, 3), "the plan's two, and perhaps the bare question"
+        extra = len(line["hops"]) - 2
+        assert 0 <= extra <= 2, "beside the plan's two: the bare question, and what follows it"
     # no second planner steps in where a plan is missing: the runs would not be comparable
     part = write("part.jsonl", *plans[1:])
     told = cli.run("retrieve", "--questions", asked, "--plan", part, code=2)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 
 from resin_es._version import __version__
 from resin_es.bootstrap.services import Services
 from resin_es.evaluation.values import EvalDataset
 from resin_es.model import EVERYONE, Document, Principal
+from resin_es.model.base import content_id
 from resin_es.ports import Progress
 from resin_es.settings import Settings
 
@@ -24,11 +26,13 @@ def evaluation_services(settings: Settings, progress: Progress | None) -> Servic
     return services
 
 
-def source_of(dataset: EvalDataset, format_name: str) -> str:
+def source_of(dataset: EvalDataset, format_name: str, data: Path) -> str:
     """The source that a data set's documents stand in. It tells slices of the same set apart,
-    since an index over fewer documents is another corpus."""
+    since an index over fewer documents is another corpus, and sets of one name in two folders,
+    which would overwrite each other."""
     name = format_name if dataset.name == format_name else f"{format_name}-{dataset.name}"
-    return f"{name}-{len(dataset.documents)}"
+    place = content_id("data", str(data.resolve()), length=8)
+    return f"{name}-{len(dataset.documents)}-{place}"
 
 
 def index_dataset(

@@ -58,7 +58,7 @@ def run_evaluation(
     services = evaluation_services(load_settings(), progress)
     with _judge(services, request) as judge:
         for dataset in datasets:
-            source = source_of(dataset, request.dataset)
+            source = source_of(dataset, request.dataset, request.data)
             index_dataset(services, dataset, source, progress, say)
         results = [
             _evaluated(services, dataset, request, wanted, judge, progress, say)
@@ -109,7 +109,7 @@ def _evaluated(
     progress: Progress | None,
     say: Callable[[str], None],
 ) -> EvalResult:
-    source = source_of(dataset, request.dataset)
+    source = source_of(dataset, request.dataset, request.data)
     told = facts(services, dataset, source) | {"seed": str(request.seed)}
     if judge is not None:
         told["judge"] = judge.name
