@@ -111,11 +111,8 @@ class QueryEngine:
         budget: int | None = None,
     ) -> Retrieval:
         """Everything up to composing; its trace is returned, not kept."""
-        settings = self.settings.changed(k=k, budget=budget)
-        for event in self._retrieval(question, principal, filters, plan, settings, None):
-            if isinstance(event, BufferFilled):
-                return event.retrieval
-        raise AssertionError("a retrieval that is not cancelled ends with its buffer")
+        within = self.settings.changed(k=k, budget=budget).budget
+        return self.searched(question, principal, filters, plan=plan, k=k)(within)
 
     def searched(
         self,
