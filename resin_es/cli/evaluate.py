@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from resin_es.bootstrap.evaluation import EvalOutcome
 
 
+MOST_TOKENS = 1_000_000
+"""Largest evidence budget, as everywhere."""
+
 # typer reads these annotations at run time, on Python 3.10 too
 Format = Annotated[
     str,
@@ -109,11 +112,15 @@ def _numbers(text: str) -> tuple[int, ...]:
     from resin_es.errors import InputError
 
     try:
-        return tuple(int(part.replace("_", "")) for part in text.split(",") if part.strip())
-    except ValueError as error:
+        numbers = tuple(int(part.replace("_", "")) for part in text.split(",") if part.strip())
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1 or max(numbers) > MOST_TOKENS:
         raise InputError(
-            f"--budgets is {text!r}, but must be whole numbers.", hint="--budgets 500,1000,2000"
-        ) from error
+            f"--budgets is {text!r}, but must be whole numbers from 1 to {MOST_TOKENS:,}.",
+            hint="--budgets 500,1000,2000",
+        )
+    return numbers
 
 
 def _show(outcome: EvalOutcome, json_output: bool) -> None:

@@ -190,7 +190,10 @@ def test_sets_of_one_name_in_two_folders_do_not_overwrite_each_other(
         (("squad", "--data", "."), "unknown data set 'squad'"),
         (("own", "--data", "{own}", "--systems", "bm52"), "no system is called 'bm52'"),
         (("own", "--data", "{own}", "--budgets", "5,many"), "--budgets is '5,many'"),
-        (("own", "--data", "{own}", "--budgets", "0"), "nothing to evaluate"),
+        (("own", "--data", "{own}", "--budgets", "0"), "--budgets is '0'"),
+        (("own", "--data", "{own}", "--budgets", ","), "--budgets is ','"),
+        (("own", "--data", "{own}", "--budgets", "10000000"), "from 1 to 1,000,000"),
+        (("own", "--data", "{own}", "--out", "{own}/questions.jsonl"), "cannot be written"),
         (("own", "--data", "{own}", "--judge"), "no model is named"),
     ],
 )
@@ -198,7 +201,8 @@ def test_what_cannot_be_asked_is_refused(
     cli: CommandLine, own_set: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     given = [one.replace("{own}", str(own_set)) for one in arguments]
-    refused = cli.run("eval", *given, "--out", tmp_path, code=2)
+    out = () if "--out" in given else ("--out", str(tmp_path))
+    refused = cli.run("eval", *given, *out, code=2)
     assert said in refused.stderr
 
 

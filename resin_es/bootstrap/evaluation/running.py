@@ -23,7 +23,7 @@ from resin_es.evaluation.failures import FailureDiagnosis, IndexedDocuments
 from resin_es.evaluation.judging import Judge
 from resin_es.evaluation.report import Report, as_dict, as_page, build_report
 from resin_es.evaluation.runner.fingerprint import run_fingerprint
-from resin_es.evaluation.runner.folder import RunFolder
+from resin_es.evaluation.runner.folder import RunFolder, writable
 from resin_es.evaluation.runner.runner import RunOptions, evaluate
 from resin_es.evaluation.slices import sliced
 from resin_es.evaluation.systems.published import published_rows
@@ -51,6 +51,7 @@ def run_evaluation(
 ) -> EvalOutcome:
     """Raises InputError, SettingsError, StoreError, ModelError."""
     wanted = selected(request.systems, catalogue())
+    writable(request.out)
     datasets = [
         sliced(one, questions=request.limit, documents=request.documents)
         for one in load(request.dataset, request.data)
@@ -121,6 +122,12 @@ def _evaluated(
         for _ in range(1 if alone(wanted) else request.lanes)
     ]
     rows = lanes[0]
+    without = sum(not question.gold for question in dataset.questions)
+    if without:
+        say(
+            f"{dataset.name}: {without} of {len(dataset.questions)} questions have no gold; "
+            "they count in no recall."
+        )
     for row in rows.skipped:
         say(f"{row.label}: not run. {row.skipped}")
     composes = request.answers or request.judge

@@ -35,12 +35,17 @@ def against(
 
 def _difference(interval: Interval) -> Difference:
     return Difference(
-        difference=interval.difference,
-        low=interval.low,
-        high=interval.high,
+        difference=_plain(interval.difference),
+        low=_plain(interval.low),
+        high=_plain(interval.high),
         questions=interval.n,
         level=interval.level,
     )
+
+
+def _plain(value: float) -> float:
+    """Without the noise of adding floats, which would set an interval off zero."""
+    return round(value, 9) + 0.0
 
 
 def headline(

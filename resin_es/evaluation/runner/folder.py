@@ -8,6 +8,7 @@ fingerprint are left aside, so that no row mixes two states of the index or of t
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +33,8 @@ class RunFolder:
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
         self.path, self.fingerprint = path, fingerprint
         self._writing = threading.Lock()
+        writable(path)
         try:
-            path.mkdir(parents=True, exist_ok=True)
             if fresh:
                 for name in (FINDINGS, CONTEXTS, JUDGED):
                     (path / name).unlink(missing_ok=True)
@@ -106,6 +107,18 @@ class RunFolder:
                 lines.write(json.dumps(row, ensure_ascii=False) + "\n")
         except OSError as error:
             raise InputError(f"{self.path / name} cannot be written: {error.strerror}.") from error
+
+
+def writable(folder: Path) -> None:
+    """Make ``folder`` and try it. Raises InputError, before a long run has found anything."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be written: {error.strerror}.", hint="Name another --out."
+        ) from error
 
 
 def context_texts(evidence: Evidence) -> Sequence[str]:
