@@ -98,7 +98,8 @@ def mismatch(
         raise IndexMismatch(
             f"the {family} index has schema {meta.get('schema')}, this version of resin-es needs "
             f"{SCHEMA_VERSION}.",
-            hint="Install under another RESIN_PREFIX and index again.",
+            hint="Take the old indices away (`resin-es uninstall`; it says what it deletes) and "
+            "index again, or install under another RESIN_PREFIX beside them.",
         )
     if family not in ADDRESS_FAMILIES:
         return
