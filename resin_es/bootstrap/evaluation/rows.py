@@ -21,6 +21,7 @@ from resin_es.evaluation.systems.system import EvalSystem
 from resin_es.evaluation.values import EvalDataset, SystemResult
 
 if TYPE_CHECKING:
+    from resin_es.evaluation.systems.corpus_index import CorpusIndex
     from resin_es.evaluation.systems.external.systems import ExternalSystem
     from resin_es.evaluation.systems.ranked import RankedSystem
     from resin_es.ports import Progress
@@ -76,23 +77,44 @@ def alone(wanted: Sequence[Entry]) -> bool:
     return any(entry.needs for entry in wanted)
 
 
-def make_rows(
+def make_lanes(
     services: Services,
     dataset: EvalDataset,
     source: str,
     wanted: Sequence[Entry],
     folder: Path,
     progress: Progress | None,
+    *,
+    lanes: int,
+) -> list[Rows]:
+    """The rows ``wanted``, once a lane, over one data set that is indexed; the baselines'
+    corpus is built once for all. ``folder`` keeps what other people's systems build. Raises
+    StoreError, ModelError."""
+    needed = {IRCOT.name, *(b.name for b in BASELINES)}
+    index = None
+    if any(entry.name in needed for entry in wanted):
+        index = _corpus_index(services, dataset, progress)
+    count = 1 if alone(wanted) else lanes
+    return [
+        _make_rows(services, dataset, source, wanted, folder, index, progress) for _ in range(count)
+    ]
+
+
+def _make_rows(
+    services: Services,
+    dataset: EvalDataset,
+    source: str,
+    wanted: Sequence[Entry],
+    folder: Path,
+    index: CorpusIndex | None,
+    progress: Progress | None,
 ) -> Rows:
-    """The rows ``wanted``, over one data set that is indexed. ``folder`` keeps what other
-    people's systems build. Raises StoreError, ModelError."""
     memory = Remembered()
     rows = Rows([], [], memory)
     names = {entry.name for entry in wanted}
-    baselines = [b.name for b in BASELINES if b.name in names]
     made: dict[str, EvalSystem] = {}
-    if baselines or IRCOT.name in names:
-        ranked = _baselines(services, dataset, memory, progress)
+    if index is not None:
+        ranked = make_baselines(index, services.embedder.embed_queries, memory=memory)
         made.update({row.name: row for row in ranked if row.name in names})
         if IRCOT.name in names:
             _try(rows, made, IRCOT, lambda: _ircot(services, ranked, source))
@@ -132,12 +154,12 @@ def skipped_row(entry: Entry, reason: str) -> SystemResult:
     )
 
 
-def _baselines(
-    services: Services, dataset: EvalDataset, memory: Remembered, progress: Progress | None
-) -> list[RankedSystem]:
+def _corpus_index(
+    services: Services, dataset: EvalDataset, progress: Progress | None
+) -> CorpusIndex:
     from resin_es.adapters.elasticsearch.corpus import build_corpus
 
-    index = build_corpus(
+    return build_corpus(
         services.client,
         store_settings(services.settings),
         corpus_of(dataset),
@@ -146,7 +168,6 @@ def _baselines(
         services.store.cache_put,
         progress=progress,
     )
-    return make_baselines(index, services.embedder.embed_queries, memory=memory)
 
 
 def _ircot(services: Services, ranked: Sequence[RankedSystem], source: str) -> EvalSystem:

@@ -15,7 +15,7 @@ from resin_es.bootstrap.evaluation.indexing import (
     source_of,
 )
 from resin_es.bootstrap.evaluation.request import EvalRequest
-from resin_es.bootstrap.evaluation.rows import Rows, alone, catalogue, make_rows
+from resin_es.bootstrap.evaluation.rows import Rows, catalogue, make_lanes
 from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
 from resin_es.evaluation.datasets import load
@@ -117,10 +117,9 @@ def _evaluated(
     folder = RunFolder(
         request.out / dataset.name, run_fingerprint(dataset, told), fresh=request.fresh
     )
-    lanes = [
-        make_rows(services, dataset, source, wanted, folder.path, progress)
-        for _ in range(1 if alone(wanted) else request.lanes)
-    ]
+    lanes = make_lanes(
+        services, dataset, source, wanted, folder.path, progress, lanes=request.lanes
+    )
     rows = lanes[0]
     without = sum(not question.gold for question in dataset.questions)
     if without:

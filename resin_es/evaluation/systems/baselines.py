@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from resin_es.errors import InputError
-from resin_es.evaluation.corpus import Corpus
+from resin_es.evaluation.corpus import Corpus, Granularity
 from resin_es.evaluation.packing import Piece
 from resin_es.evaluation.systems.corpus_index import CorpusIndex, Found
 from resin_es.evaluation.systems.ranked import (
@@ -52,7 +52,12 @@ def _dense(searches: Searches, question: str) -> Iterable[Piece]:
 
 
 def _rrf(searches: Searches, question: str) -> Iterable[Piece]:
-    rankings = [searches.lexical(question, "document"), searches.dense(question, "document")]
+    return _both(searches, question, "document")
+
+
+def _both(searches: Searches, question: str, granularity: Granularity) -> Iterable[Piece]:
+    """By the reciprocal ranks of words and vectors together."""
+    rankings = [searches.lexical(question, granularity), searches.dense(question, granularity)]
     return pieces_of(searches.corpus, reciprocal_ranks(rankings))
 
 
@@ -73,8 +78,7 @@ def _bm25_sentences(searches: Searches, question: str) -> Iterable[Piece]:
 
 
 def _windows(searches: Searches, question: str) -> Iterable[Piece]:
-    rankings = [searches.lexical(question, "window"), searches.dense(question, "window")]
-    return pieces_of(searches.corpus, reciprocal_ranks(rankings))
+    return _both(searches, question, "window")
 
 
 def _fused(searches: Searches, question: str) -> Iterator[Piece]:

@@ -42,14 +42,7 @@ class Searches:
     def __init__(self, index: CorpusIndex, embed: Embed, memory: Remembered) -> None:
         self.index, self.corpus = index, index.corpus
         self._embed, self._memory = embed, memory
-        self._vectors: dict[str, list[float]] = {}
         self._spans: dict[str, tuple[Span, ...]] = {}
-
-    def prime(self, questions: Sequence[str]) -> None:
-        """Embed ``questions`` in one go; their rows' seconds then lack that. Raises ModelError."""
-        rows = self._embed(questions)
-        for question, row in zip(questions, rows, strict=True):
-            self._vectors[question] = row.tolist()
 
     def lexical(self, question: str, granularity: Granularity, size: int | None = None) -> Found:
         """The ``size`` best by BM25 (``DEPTH`` by default). Raises StoreError."""
@@ -71,9 +64,6 @@ class Searches:
         return self._spans[piece.id]
 
     def _vector(self, question: str) -> list[float]:
-        if question in self._vectors:
-            return self._vectors[question]
-
         def embedded() -> list[float]:
             row: list[float] = self._embed([question])[0].tolist()
             return row
