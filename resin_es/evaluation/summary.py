@@ -9,6 +9,7 @@ from resin_es.evaluation.metrics import (
     document_recall,
     full_recall,
     gold_recall,
+    known_mean,
     mean,
     mean_reciprocal_rank,
     recall_at,
@@ -47,15 +48,17 @@ class BudgetSummary(Frozen):
     """All questions of a row at one budget. Shares in [0, 1]; seconds per question.
 
     ``full`` is the share of questions with all gold sentences, ``all_documents`` with all gold
-    documents. ``over_budget`` counts evidence larger than allowed: a row with any is not
+    documents; like both recalls they are of the questions ``with_gold``, and None where there
+    are none. ``over_budget`` counts evidence larger than allowed: a row with any is not
     comparable.
     """
 
     questions: int
-    recall: float
-    full: float
-    documents: float
-    all_documents: float
+    with_gold: int
+    recall: float | None
+    full: float | None
+    documents: float | None
+    all_documents: float | None
     mean_tokens: float
     mean_passages: float
     mean_hops: float
@@ -66,12 +69,13 @@ class BudgetSummary(Frozen):
 
 
 class RankSummary(Frozen):
-    """A row's own list, before any budget: recall within the first k items, by k, and MRR."""
+    """A row's own list, before any budget: recall within the first k items, by k, and MRR. None
+    where no question has gold."""
 
-    recall: Mapping[int, float]
-    documents: Mapping[int, float]
-    mrr: float
-    document_mrr: float
+    recall: Mapping[int, float | None]
+    documents: Mapping[int, float | None]
+    mrr: float | None
+    document_mrr: float | None
 
 
 class JudgedSummary(Frozen):
@@ -84,13 +88,13 @@ class JudgedSummary(Frozen):
 
 class AnswerSummary(Frozen):
     """Composed answers, at the largest budget that has any. ``f1`` and ``exact`` are over the
-    ``referenced`` ones, questions with a known answer; ``answered`` is the share that did not
-    say that the evidence lacks an answer."""
+    ``referenced`` ones, questions with a known answer, and None without any; ``answered`` is the
+    share that did not say that the evidence lacks an answer."""
 
     answers: int
     referenced: int
-    f1: float
-    exact: float
+    f1: float | None
+    exact: float | None
     answered: float
     relevancy: JudgedSummary
     context_recall: JudgedSummary
@@ -170,6 +174,7 @@ def _at_budget(results: Sequence[QuestionResult]) -> BudgetSummary:
     seconds = [one.seconds for one in results]
     return BudgetSummary(
         questions=len(results),
+        with_gold=sum(bool(flags) for flags in found),
         recall=gold_recall(found),
         full=full_recall(found),
         documents=document_recall(documents),
@@ -201,8 +206,8 @@ def _answers(results: Sequence[QuestionResult], referenced: frozenset[str]) -> A
     return AnswerSummary(
         answers=len(answers),
         referenced=len(compared),
-        f1=mean(value_of("f1", one) for one in compared),
-        exact=mean(value_of("exact", one) for one in compared),
+        f1=known_mean(value_of("f1", one) for one in compared),
+        exact=known_mean(value_of("exact", one) for one in compared),
         answered=mean(float(answer.found) for answer in answers),
         relevancy=_judged(answers, lambda answer: answer.relevancy),
         context_recall=_judged(answers, lambda answer: answer.context_recall),
@@ -215,7 +220,7 @@ def _judged(
     judgements = [one for answer in answers if (one := judgement(answer)) is not None]
     scores = [one.score for one in judgements if one.score is not None]
     return JudgedSummary(
-        mean=mean(scores) if scores else None,
+        mean=known_mean(scores),
         judged=len(scores),
         failed=len(judgements) - len(scores),
     )

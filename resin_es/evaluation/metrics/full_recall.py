@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from resin_es.evaluation.metrics.mean import known_mean
 
-def full_recall(found: Sequence[Sequence[bool]]) -> float:
+
+def full_recall(found: Sequence[Sequence[bool]]) -> float | None:
     """Share of questions with every gold sentence found, in [0, 1].
 
-    ``found`` as in ``gold_recall``. Questions without gold do not count.
+    ``found`` as in ``gold_recall``. Questions without gold do not count; None where no question has
+    any.
     """
-    asked = [flags for flags in found if flags]
-    return sum(all(flags) for flags in asked) / len(asked) if asked else 0.0
+    return known_mean(float(all(flags)) for flags in found if flags)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from resin_es.evaluation.metrics.mean import known_mean
 
-def gold_recall(found: Sequence[Sequence[bool]]) -> float:
+
+def gold_recall(found: Sequence[Sequence[bool]]) -> float | None:
     """Mean over questions of the share of gold sentences found, in [0, 1].
 
     ``found[q][i]`` says whether gold sentence i of question q is in the evidence. Questions
-    without gold do not count; without any question the result is 0.
+    without gold do not count; where no question has any, there is nothing to find: None.
     """
     shares = [sum(flags) / len(flags) for flags in found if flags]
-    return sum(shares) / len(shares) if shares else 0.0
+    return known_mean(shares)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resin_es.evaluation.metrics.mean import mean
+from resin_es.evaluation.metrics.mean import known_mean
 
 
 def reciprocal_rank(ranks: Sequence[int]) -> float | None:
@@ -17,6 +17,6 @@ def reciprocal_rank(ranks: Sequence[int]) -> float | None:
     return max((1 / rank for rank in ranks if rank > 0), default=0.0)
 
 
-def mean_reciprocal_rank(ranks: Sequence[Sequence[int]]) -> float:
-    """MRR over questions; those without gold do not count."""
-    return mean(reciprocal_rank(row) for row in ranks)
+def mean_reciprocal_rank(ranks: Sequence[Sequence[int]]) -> float | None:
+    """MRR over questions; those without gold do not count, and None where no question has any."""
+    return known_mean(reciprocal_rank(row) for row in ranks)

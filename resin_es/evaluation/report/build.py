@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resin_es.evaluation.report.ablations import ablations, k_of, kind_of
-from resin_es.evaluation.report.compared import HERO, against, has_row, headline
+from resin_es.evaluation.report.compared import HERO, against, has_row, headline, with_gold
 from resin_es.evaluation.report.lost import examples, stage_counts
 from resin_es.evaluation.report.mean import mean_section
 from resin_es.evaluation.report.values import (
@@ -48,6 +48,7 @@ def _section(result: EvalResult, seed: int) -> Section:
         name=result.dataset,
         documents=result.documents,
         questions=len(result.asked),
+        with_gold=with_gold(result.asked),
         budgets=result.budgets,
         headline=headline([result], rows, seed),
         rows=rows,
@@ -132,6 +133,7 @@ def _kinds(result: EvalResult) -> tuple[SliceReport, ...]:
         SliceReport(
             name=name,
             questions=sum(question.kind == name for question in result.asked),
+            with_gold=with_gold(one for one in result.asked if one.kind == name),
             rows=tuple(reported(row, summary.by_kind[name]) for row, summary in summaries),
         )
         for name in names
@@ -157,6 +159,7 @@ def _subsets(result: EvalResult) -> tuple[SliceReport, ...]:
                     name=name,
                     about=one.about,
                     questions=len(part.asked),
+                    with_gold=with_gold(part.asked),
                     rows=tuple(
                         reported(row, summarise(row, part.asked, part.budgets).overall)
                         for row in rows

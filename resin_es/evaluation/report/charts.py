@@ -108,16 +108,21 @@ def _compared(section: Section) -> list[RowReport]:
     others = [
         row
         for row in section.group("baseline", "known", "external")
-        if max(row.gold_recall.values(), default=0.0) > 0
+        if max(_shares(row).values(), default=0.0) > 0
     ]
-    best = sorted(others, key=lambda row: -sum(row.gold_recall.values()))[:MOST_LINES]
+    best = sorted(others, key=lambda row: -sum(_shares(row).values()))[:MOST_LINES]
     chosen = {row.system for row in best} | {HERO}
-    return [row for row in section.rows if row.system in chosen and not row.skipped]
+    return [row for row in section.rows if row.system in chosen and _shares(row)]
+
+
+def _shares(row: RowReport) -> dict[int, float]:
+    """Gold recall by budget; empty for a row that was not run, and where there is no gold."""
+    return {budget: share for budget, share in row.gold_recall.items() if share is not None}
 
 
 def _budget_lines(rows: Sequence[RowReport]) -> list[Line]:
     return [
-        Line(row.label, [(b, 100 * share) for b, share in row.gold_recall.items()], _hero(row))
+        Line(row.label, [(b, 100 * share) for b, share in _shares(row).items()], _hero(row))
         for row in rows
     ]
 
@@ -126,7 +131,7 @@ def _size_lines(rows: Sequence[RowReport]) -> list[Line]:
     return [
         Line(
             row.label,
-            [(row.mean_tokens[b], 100 * share) for b, share in row.gold_recall.items()],
+            [(row.mean_tokens[b], 100 * share) for b, share in _shares(row).items()],
             _hero(row),
         )
         for row in rows
@@ -143,7 +148,7 @@ def _ranges(section: Section) -> dict[str, list[Range]]:
     rows = [
         row
         for row in section.group("baseline", "known", "external")
-        if row.against_resin and max(row.gold_recall.values(), default=0.0) > 0
+        if row.against_resin and max(_shares(row).values(), default=0.0) > 0
     ]
     if not rows:
         return {}
@@ -160,24 +165,26 @@ def _ranges(section: Section) -> dict[str, list[Range]]:
 def _k_lines(section: Section) -> list[Line]:
     """A line a budget; none with fewer than two k."""
     by_k = {
-        k: row for row in section.rows if (k := k_of(row.system)) is not None and not row.skipped
+        k: _shares(row)
+        for row in section.rows
+        if (k := k_of(row.system)) is not None and _shares(row)
     }
     if len(by_k) < 2:
         return []
     return [
         Line(
             f"{tokens(budget)} tokens",
-            [(k, 100 * by_k[k].gold_recall[budget]) for k in sorted(by_k)],
+            [(k, 100 * by_k[k][budget]) for k in sorted(by_k)],
         )
         for budget in section.budgets
     ]
 
 
 def _kind_bars(section: Section) -> list[Bar]:
-    single = [row for row in section.rows if kind_of(row.system) and not row.skipped]
+    single = [row for row in section.rows if kind_of(row.system) and _shares(row)]
     if not single:
         return []
-    single.sort(key=lambda row: -sum(row.gold_recall.values()))
+    single.sort(key=lambda row: -sum(_shares(row).values()))
     whole = [
         (words, row)
         for words, system in (("RESIN", HERO), ("all six kinds", "no-sentences"))
@@ -188,7 +195,7 @@ def _kind_bars(section: Section) -> list[Bar]:
 
 
 def _by_budget(row: RowReport) -> Mapping[str, float]:
-    return {f"{tokens(b)} tokens": 100 * share for b, share in row.gold_recall.items()}
+    return {f"{tokens(b)} tokens": 100 * share for b, share in _shares(row).items()}
 
 
 def _stage_bars(row: RowReport) -> list[Bar]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from resin_es.evaluation.intervals import Interval
 from resin_es.evaluation.measures import compare
 from resin_es.evaluation.report.values import Difference, Headline, RowReport
-from resin_es.evaluation.values import EvalResult
+from resin_es.evaluation.values import EvalQuestion, EvalResult
 
 HERO = "resin"
 """The system that the others are compared with."""
@@ -19,16 +19,21 @@ def has_row(results: Iterable[EvalResult], system: str) -> bool:
     )
 
 
+def with_gold(asked: Iterable[EvalQuestion]) -> int:
+    """How many of the questions have gold: recall is over these."""
+    return sum(bool(question.gold) for question in asked)
+
+
 def against(
     results: Sequence[EvalResult], system: str, budgets: Iterable[int], seed: int
 ) -> dict[int, Difference]:
-    """Gold recall of ``system`` minus RESIN's, by budget; empty for RESIN itself, and where a
-    data set has no gold sentences to find."""
-    gold = all(any(question.gold for question in result.asked) for result in results)
-    if system == HERO or not gold or not has_row(results, HERO):
+    """Gold recall of ``system`` minus RESIN's, by budget, over the data sets with gold; empty
+    for RESIN itself, and where no data set has any."""
+    held = [result for result in results if with_gold(result.asked)]
+    if system == HERO or not held or not has_row(results, HERO):
         return {}
     return {
-        budget: _difference(compare(results, HERO, system, "recall", budget, seed=seed))
+        budget: _difference(compare(held, HERO, system, "recall", budget, seed=seed))
         for budget in budgets
     }
 
@@ -51,18 +56,22 @@ def _plain(value: float) -> float:
 def headline(
     results: Sequence[EvalResult], rows: Sequence[RowReport], seed: int
 ) -> tuple[Headline, ...]:
-    """RESIN beside the best row of the group ``baseline``, at each budget."""
+    """RESIN beside the best row of the group ``baseline``, at each budget where there is gold to
+    find."""
     resin = next((row for row in rows if row.system == HERO and not row.skipped), None)
     if resin is None:
         return ()
     baselines = [row for row in rows if row.group == "baseline" and not row.skipped]
     lines = []
+    held = [result for result in results if with_gold(result.asked)]
     for budget, recall in resin.gold_recall.items():
-        best = max(baselines, key=lambda row: row.gold_recall[budget], default=None)
+        if recall is None:
+            continue
+        best = max(baselines, key=lambda row: row.gold_recall[budget] or 0.0, default=None)
         if best is None or budget not in best.against_resin:
             lines.append(Headline(budget=budget, resin=recall))
             continue
-        lead = compare(results, best.system, HERO, "recall", budget, seed=seed)
+        lead = compare(held, best.system, HERO, "recall", budget, seed=seed)
         lines.append(
             Headline(
                 budget=budget,

@@ -41,6 +41,7 @@ def render_page(report: Report, *, title: str = TITLE) -> str:
         sections=sections,
         commands=list(dict.fromkeys(_command(section) for section in report.datasets)),
         groups=words.GROUPS,
+        no_gold=words.NO_GOLD,
         stages=words.STAGES,
         explained=words.STAGES_EXPLAINED,
     )
@@ -82,13 +83,14 @@ def _environment() -> Environment:
 
 
 def _best(section: Section) -> dict[int, set[str]]:
-    """By budget, the systems with the highest figure of the main table."""
+    """By budget, the systems with the highest figure of the main table; none without figures."""
     rows = section.group("baseline", "known", "resin", "external")
-    return {
-        budget: {row.system for row in rows if row.gold_recall[budget] == highest}
-        for budget in section.budgets
-        for highest in (max((row.gold_recall[budget] for row in rows), default=0.0),)
-    }
+    best = {}
+    for budget in section.budgets:
+        figures = {row.system: row.gold_recall[budget] for row in rows}
+        highest = max((one for one in figures.values() if one is not None), default=-1.0)
+        best[budget] = {system for system, one in figures.items() if one == highest}
+    return best
 
 
 def _studies(lines: Sequence[Ablation]) -> list[tuple[str, list[Ablation]]]:
@@ -102,6 +104,7 @@ def _hero(section: Section) -> RowReport | None:
 
 
 _FILTERS: dict[str, Any] = {
+    "asked": words.asked,
     "best": _best,
     "dollars": words.dollars,
     "hero": _hero,

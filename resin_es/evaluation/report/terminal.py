@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from resin_es.evaluation.report.compared import HERO
 from resin_es.evaluation.report.values import Report, RowReport, Section
 from resin_es.evaluation.report.words import (
+    NO_GOLD,
+    asked,
     dollars,
     interval,
     number,
@@ -49,7 +51,7 @@ def section_tables(section: Section) -> list[Table]:
 
 def found_table(section: Section) -> Table:
     """Recall, full recall and documents at each budget."""
-    table = _table(f"{section.name}: {section.questions:,} questions, in percent")
+    table = _table(f"{section.name}: {asked(section, 'questions')}, in percent")
     for words in ("found", "all", "docs"):
         for budget in section.budgets:
             table.add_column(f"{words}\n{tokens(budget)}", justify="right", no_wrap=True)
@@ -64,6 +66,8 @@ def found_table(section: Section) -> Table:
         "found: gold sentences in the evidence; all: questions with all of them; docs: "
         "questions with a sentence of every gold document."
     )
+    if not section.with_gold:
+        table.caption = NO_GOLD
     skipped = [f"{row.label} ({row.skipped})" for row in section.rows if row.skipped]
     if skipped:
         table.caption += "\nNot run: " + plain("; ".join(skipped))

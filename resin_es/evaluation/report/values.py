@@ -39,14 +39,14 @@ class Difference(Frozen):
 
 class AnswerReport(Frozen):
     """Composed answers, at the largest budget that has any. ``f1`` and ``exact`` are over the
-    ``referenced`` ones, questions with a known answer; ``relevancy`` and ``context_recall`` are
-    the judge's means, over its calls that did not fail; ``judge_failures`` counts those that
-    did."""
+    ``referenced`` ones, questions with a known answer, and None without any; ``relevancy`` and
+    ``context_recall`` are the judge's means, over its calls that did not fail;
+    ``judge_failures`` counts those that did."""
 
     answers: int
     referenced: int
-    f1: float
-    exact: float
+    f1: float | None
+    exact: float | None
     answered: float
     relevancy: float | None = None
     context_recall: float | None = None
@@ -60,7 +60,8 @@ class RowReport(Frozen):
     ``full_recall``: share of the questions with all of them; ``document_recall`` and
     ``all_documents`` the same for the gold documents (any sentence of one counts).
     ``gold_recall_at`` and ``document_recall_at`` are taken from the system's own ranking, by k,
-    ``mrr`` and ``document_mrr`` are the reciprocal rank of the first gold there.
+    ``mrr`` and ``document_mrr`` are the reciprocal rank of the first gold there. All of these are
+    over the questions with gold, and None where there are none.
     ``over_budget`` counts evidence larger than allowed: a row with any is not comparable.
     Seconds are per question, first model call through composing. ``against_resin`` is this
     row's gold recall minus RESIN's. ``failures`` counts missed gold sentences by stage, empty
@@ -72,12 +73,12 @@ class RowReport(Frozen):
     group: str
     about: str = ""
     skipped: str = ""
-    gold_recall: Mapping[int, float] = Field(default_factory=dict)
-    full_recall: Mapping[int, float] = Field(default_factory=dict)
-    document_recall: Mapping[int, float] = Field(default_factory=dict)
-    all_documents: Mapping[int, float] = Field(default_factory=dict)
-    gold_recall_at: Mapping[int, float] = Field(default_factory=dict)
-    document_recall_at: Mapping[int, float] = Field(default_factory=dict)
+    gold_recall: Mapping[int, float | None] = Field(default_factory=dict)
+    full_recall: Mapping[int, float | None] = Field(default_factory=dict)
+    document_recall: Mapping[int, float | None] = Field(default_factory=dict)
+    all_documents: Mapping[int, float | None] = Field(default_factory=dict)
+    gold_recall_at: Mapping[int, float | None] = Field(default_factory=dict)
+    document_recall_at: Mapping[int, float | None] = Field(default_factory=dict)
     mrr: float | None = None
     document_mrr: float | None = None
     mean_tokens: Mapping[int, float] = Field(default_factory=dict)
@@ -110,11 +111,12 @@ class Headline(Frozen):
 
 class SliceReport(Frozen):
     """The rows over some of the questions: those of one of the data set's kinds, or of a subset
-    that a pattern picks (``about`` says which)."""
+    that a pattern picks (``about`` says which). Recall is over those ``with_gold``."""
 
     name: str
     about: str = ""
     questions: int
+    with_gold: int
     rows: tuple[RowReport, ...]
 
 
@@ -142,7 +144,7 @@ class Ablation(Frozen):
     study: str
     variant: str
     system: str = ""
-    ours: Mapping[int, float] = Field(default_factory=dict)
+    ours: Mapping[int, float | None] = Field(default_factory=dict)
     against_resin: Mapping[int, Difference] = Field(default_factory=dict)
     paper_context_recall: float | None = None
     paper_answer_relevancy: float | None = None
@@ -156,11 +158,13 @@ class PublishedFigures(PublishedRow):
 
 
 class Section(Frozen):
-    """One data set, or, in ``Report.mean``, the plain mean over all of them."""
+    """One data set, or, in ``Report.mean``, the plain mean over all of them. Recall is over the
+    questions ``with_gold``; a data set without any has no part in its mean."""
 
     name: str
     documents: int
     questions: int
+    with_gold: int
     budgets: tuple[int, ...]
     headline: tuple[Headline, ...] = ()
     rows: tuple[RowReport, ...] = ()

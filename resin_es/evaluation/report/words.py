@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from resin_es.evaluation.report.values import Difference, RowReport, Section
+from resin_es.evaluation.report.values import Difference, RowReport, Section, SliceReport
 from resin_es.evaluation.values import Stage
 
 MINUS = "−"
+NO_GOLD = (
+    "None comes with gold sentences, the sentences that hold its answer, so nothing says how much "
+    "of the answers' evidence a system finds."
+)
 GROUPS: Mapping[str, str] = {
     "baseline": "Baselines",
     "known": "A known way (no baseline)",
@@ -89,14 +93,26 @@ def listed(items: list[str]) -> str:
     return f"{', '.join(items[:-1])} or {items[-1]}" if len(items) > 1 else "".join(items)
 
 
+def asked(part: Section | SliceReport, noun: str = "") -> str:
+    """``421 questions``, or ``421 questions, 400 with gold`` where recall is over fewer than
+    were asked."""
+    told = f"{part.questions:,} {noun}".rstrip()
+    return told if part.with_gold == part.questions else f"{told}, {part.with_gold:,} with gold"
+
+
 def measured(sections: tuple[Section, ...]) -> str:
-    """What was measured, in three sentences."""
+    """What was measured, in a few sentences."""
     questions = sum(section.questions for section in sections)
+    gold = sum(section.with_gold for section in sections)
     documents = sum(section.documents for section in sections)
     budgets = listed([tokens(budget) for budget in sections[0].budgets])
     sets = f"{len(sections)} data sets" if len(sections) > 1 else "one data set"
+    over = f"over {documents:,} documents ({sets})"
+    part = f"{gold:,} of " if gold != questions else ""
+    if not gold:
+        return f"{questions:,} questions {over}. {NO_GOLD}"
     return (
-        f"{questions:,} questions over {documents:,} documents ({sets}) come with the sentences "
+        f"{part}{questions:,} questions {over} come with the sentences "
         "that hold their answers, the gold sentences, which no system sees. "
         f"Every system reads the same documents and may hand over at most {budgets} tokens of "
         "text for each question. "

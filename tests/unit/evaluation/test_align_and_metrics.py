@@ -60,4 +60,10 @@ def test_recall_is_a_mean_over_questions() -> None:
     found = [(True, False), (True, True, True, True), ()]
     assert gold_recall(found) == 0.75
     assert full_recall(found) == 0.5
-    assert gold_recall([]) == full_recall([()]) == 0.0
+
+
+def test_where_nothing_is_to_be_found_recall_is_missing_and_not_zero() -> None:
+    assert gold_recall([]) is None
+    assert gold_recall([(), ()]) is None
+    assert full_recall([()]) is None
+    assert (gold_recall([(), (False,)]), full_recall([(), (False,)])) == (0.0, 0.0)

@@ -104,6 +104,19 @@ def test_answers_by_what_is_known_and_failed_judge_calls_apart() -> None:
     assert summarise(ROW, ASKED, (10,)).overall.answers is None
 
 
+def test_without_a_known_answer_there_is_no_f1() -> None:
+    unknown = [one.model_copy(update={"answer": ""}) for one in ASKED]
+    answers = summarise(ROW, unknown, (10, 20)).overall.answers
+    assert answers is not None
+    assert (answers.referenced, answers.f1, answers.exact) == (0, None, None)
+    assert answers.answered == pytest.approx(2 / 3)
+
+
+def test_figures_count_how_many_questions_had_gold() -> None:
+    overall = summarise(ROW, ASKED, (10, 20)).overall
+    assert (overall.budgets[10].questions, overall.budgets[10].with_gold) == (3, 2)
+
+
 def test_kinds_apart() -> None:
     by_kind = summarise(ROW, ASKED, (10, 20)).by_kind
     assert list(by_kind) == ["bridge", "comparison"]

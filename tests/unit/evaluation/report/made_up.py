@@ -183,4 +183,25 @@ def _result(
     )
 
 
-__all__ = ["BUDGETS", "KINDS", "ROWS", "PublishedRow", "made_up"]
+def without_gold(run: EvalResult, *ids: str) -> EvalResult:
+    """``run`` where these questions (all, if none is named) came without gold."""
+    bare = {one.id for one in run.asked if one.id in ids or not ids}
+    of_gold = ("found", "documents_found", "ranks", "document_ranks", "misses")
+    nothing: dict[str, object] = dict.fromkeys(of_gold, ())
+
+    def emptied(row: SystemResult) -> SystemResult:
+        questions = tuple(
+            one.model_copy(update=nothing) if one.question_id in bare else one
+            for one in row.questions
+        )
+        return row.model_copy(update={"questions": questions})
+
+    asked = tuple(
+        one.model_copy(update={"gold": ()}) if one.id in bare else one for one in run.asked
+    )
+    return run.model_copy(
+        update={"asked": asked, "systems": tuple(emptied(one) for one in run.systems)}
+    )
+
+
+__all__ = ["BUDGETS", "KINDS", "ROWS", "PublishedRow", "made_up", "without_gold"]

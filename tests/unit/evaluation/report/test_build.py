@@ -15,7 +15,7 @@ from resin_es.evaluation.values import (
     Span,
     SystemResult,
 )
-from tests.unit.evaluation.report.made_up import KINDS, made_up
+from tests.unit.evaluation.report.made_up import KINDS, made_up, without_gold
 
 BUDGETS = (500, 1000)
 
@@ -223,23 +223,49 @@ def test_seconds_are_those_of_the_budget_that_did_the_searching() -> None:
     assert searched_once.seconds == 0.4
 
 
-def test_without_gold_nothing_is_compared() -> None:
-    run = result(RESIN, FIRST)
-    bare = tuple(one.model_copy(update={"gold": ()}) for one in run.asked)
-    rows = tuple(
-        one.model_copy(
-            update={
-                "questions": tuple(
-                    q.model_copy(update={"found": (), "documents_found": (), "ranks": ()})
-                    for q in one.questions
-                )
-            }
-        )
-        for one in run.systems
+def test_without_gold_nothing_is_compared_and_no_figure_is_zero() -> None:
+    (section,) = build_report([without_gold(result(RESIN, FIRST))]).datasets
+    assert (section.questions, section.with_gold, section.headline) == (4, 0, ())
+    first = section.rows[1]
+    assert first.against_resin == {}
+    for figures in (
+        first.gold_recall,
+        first.full_recall,
+        first.document_recall,
+        first.all_documents,
+    ):
+        assert figures == {500: None, 1000: None}
+    assert set(first.gold_recall_at.values()) == {None}
+    assert (first.mrr, first.document_mrr) == (None, None)
+    assert first.mean_tokens == {500: 490, 1000: 990}
+
+
+def test_questions_without_gold_count_in_no_recall_and_are_told_apart() -> None:
+    (section,) = build_report([without_gold(result(RESIN, FIRST), "q1", "q3")]).datasets
+    assert (section.questions, section.with_gold) == (4, 2)
+    assert section.rows[0].gold_recall == {500: 1.0, 1000: 1.0}, "q0 and q2"
+    assert section.rows[1].against_resin[500].questions == 2
+    bridge, comparison = section.by_kind
+    assert (bridge.questions, bridge.with_gold) == (2, 2)
+    assert (comparison.questions, comparison.with_gold) == (2, 0)
+    assert comparison.rows[0].gold_recall[500] is None
+
+
+def test_a_data_set_without_gold_has_no_part_in_the_mean_of_recall() -> None:
+    bare = without_gold(result(RESIN, FIRST, name="bare"))
+    mean = build_report([bare, result(RESIN, FIRST)]).mean
+    assert mean is not None
+    assert (mean.questions, mean.with_gold) == (8, 4)
+    assert mean.rows[0].gold_recall == {500: 0.75, 1000: 1.0}
+    assert mean.rows[0].mrr == pytest.approx(0.5)
+    assert mean.rows[1].against_resin[500].difference == pytest.approx(-0.25)
+    assert [line.lead.difference for line in mean.headline if line.lead] == pytest.approx(
+        [0.25, 0.5]
     )
-    report = build_report([run.model_copy(update={"asked": bare, "systems": rows})])
-    assert report.datasets[0].rows[1].against_resin == {}
-    assert report.datasets[0].headline[0].lead is None
+    none_at_all = build_report([bare, bare]).mean
+    assert none_at_all is not None
+    assert none_at_all.rows[0].gold_recall == {500: None, 1000: None}
+    assert none_at_all.headline == ()
 
 
 def test_names_of_variants() -> None:

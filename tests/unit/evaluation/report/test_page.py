@@ -13,7 +13,7 @@ from resin_es.errors import UsageError
 from resin_es.evaluation.report import Report, as_page, build_report
 from resin_es.evaluation.report import page as page_module
 from resin_es.evaluation.report.words import interval, percent
-from tests.unit.evaluation.report.made_up import ROWS, made_up
+from tests.unit.evaluation.report.made_up import ROWS, made_up, without_gold
 
 HOSTILE = "</td></script><script>alert(1)</script><img src=x onerror=alert(2)>\"' {{ 7*7 }}"
 
@@ -164,3 +164,25 @@ def test_without_jinja_the_error_says_what_to_install(
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(UsageError, match=r"resin-es\[eval\]"):
         page_module.render_page(small)
+
+
+def test_without_gold_there_is_a_dash_for_every_share_and_no_plot_of_it() -> None:
+    bare = without_gold(made_up("bare", questions=4, kinds=("bridge", "comparison")))
+    page = as_page(build_report([bare]))
+    text = Reader(page).text
+    assert "bare 4 questions, 0 with gold; 1,111 documents" in text
+    assert text.count("None comes with gold sentences") == 2, "at the top and in the section"
+    assert "come with the sentences" not in text
+    assert re.findall(r"<td[^>]*><span>([^<]*)</span>", page) == ["–"] * 3 * 9, "the main table"
+    assert "Share of the gold sentences" not in text
+    assert 'id="s1-budget' not in page
+    assert 'class="best"' not in page
+    assert "bridge (2, 0 with gold)" in text
+
+
+def test_counts_on_the_page_are_of_the_questions_that_recall_is_over() -> None:
+    some = without_gold(made_up("some", questions=4, kinds=("bridge", "comparison")), "q0")
+    text = Reader(as_page(build_report([some]))).text
+    assert "3 of 4 questions over 1,111 documents (one data set) come with the sentences" in text
+    assert "some 4 questions, 3 with gold; 1,111 documents" in text
+    assert "bridge (2, 1 with gold) comparison (2)" in text

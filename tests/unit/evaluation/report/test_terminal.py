@@ -12,7 +12,7 @@ from rich.console import Console
 from resin_es.evaluation.report import build_report, tables
 from resin_es.evaluation.report.values import Difference
 from resin_es.evaluation.report.words import interval, percent, plain, points, seconds
-from tests.unit.evaluation.report.made_up import ROWS, made_up
+from tests.unit.evaluation.report.made_up import ROWS, made_up, without_gold
 
 
 def shown(*runs: object, width: int = 120) -> str:
@@ -51,6 +51,21 @@ def test_the_mean_comes_last() -> None:
     text = shown(made_up("one", questions=6), made_up("two", questions=6))
     assert text.index("one: 6 questions") < text.index("two: 6 questions")
     assert text.index("two: 6 questions") < text.index("Mean of 2 data sets: 12 questions")
+
+
+def test_without_gold_recall_is_a_dash_and_the_table_says_why() -> None:
+    text = shown(without_gold(made_up("bare", questions=4)))
+    assert "bare: 4 questions, 0 with gold" in text
+    assert "None comes with gold sentences" in text
+    found, rank = (line.split() for line in text.splitlines() if line.split()[:1] == ["RESIN"])
+    assert found[1:] == ["–"] * 9
+    assert rank[1] == "–", "MRR"
+
+
+def test_some_questions_without_gold_are_counted_apart() -> None:
+    text = shown(without_gold(made_up("some", questions=4), "q0"))
+    assert "some: 4 questions, 3 with gold, in percent" in text
+    assert "None comes with gold" not in text
 
 
 @pytest.mark.parametrize("hostile", ["[/bold]", "[red]", "\x1b[2J\x07", "\r\n\n"])
