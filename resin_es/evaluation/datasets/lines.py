@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resin_es.errors import InputError, RecordError
+
+ALIKE = 0.75
+"""From this likeness on (``difflib``'s ratio) a field's name is taken for a slip of another, as
+for records to index."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,16 @@ class Row:
         missing = [name for name in names if name not in self.fields]
         if missing:
             raise self.error(f"lacks {', '.join(missing)}.")
+
+    def refuse_slips(self, known: Collection[str]) -> None:
+        """Raises RecordError where a field that is none of ``known`` is spelt almost like one of
+        them that the row lacks: what it says would be lost without a word. Other fields are
+        somebody's own and may stay."""
+        lacking = [name for name in known if self.fields.get(name) is None]
+        for name in self.fields:
+            near = difflib.get_close_matches(name.casefold(), lacking, n=1, cutoff=ALIKE)
+            if name not in known and near:
+                raise self.error(f"unknown field {name!r}.", hint=f"Did you mean {near[0]!r}?")
 
     def text(self, name: str, default: str | None = None) -> str:
         """A string; ``default`` where the field is missing or null."""

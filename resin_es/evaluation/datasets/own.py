@@ -8,12 +8,13 @@
   ``{"document": id, "quote": "…"}``, ``{"document": id, "start": 0, "end": 9}`` (characters of
   the text, end exclusive) or ``{"document": id}``, which any sentence of the document satisfies.
 
-``docs/evaluation-data.md`` shows an example.
+Other fields are left alone, unless one is spelt almost like one of these that is lacking: it is
+refused, since what it says would be lost. ``docs/evaluation-data.md`` shows an example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from resin_es.extract.folding import locate
 
 DOCUMENTS, QUESTIONS = "documents.jsonl", "questions.jsonl"
 _KEPT = ("metadata", "url", "updated_at")
-_GOLD_FIELDS = frozenset({"document", "quote", "start", "end"})
+_DOCUMENT_FIELDS = ("id", "title", "text", *_KEPT, "access", "passages", "unmarked")
+_QUESTION_FIELDS = ("id", "question", "answer", "aliases", "kind", "gold")
+_GOLD_FIELDS = ("document", "quote", "start", "end")
 
 
 def find(path: Path) -> tuple[Path, ...]:
@@ -48,7 +51,7 @@ def load_documents(path: Path) -> tuple[EvalDocument, ...]:
             row.text("text"),
             {name: row.fields[name] for name in _KEPT if row.fields.get(name) is not None},
         )
-        for row in read_jsonl(path / DOCUMENTS, "id", "text")
+        for row in _rows(path / DOCUMENTS, _DOCUMENT_FIELDS, "id", "text")
     )
 
 
@@ -65,17 +68,24 @@ def load(path: Path) -> EvalDataset:
             kind=row.text("kind", ""),
             gold=tuple(_gold(entry, by_id) for entry in row.rows("gold")),
         )
-        for row in read_jsonl(path / QUESTIONS, "id", "question")
+        for row in _rows(path / QUESTIONS, _QUESTION_FIELDS, "id", "question")
     ]
     return dataset(path.resolve().name, documents, questions, str(path))
 
 
+def _rows(path: Path, known: Sequence[str], *required: str) -> Iterator[Row]:
+    for row in read_jsonl(path):
+        row.refuse_slips(known)
+        row.need(*required)
+        yield row
+
+
 def _gold(entry: Row, documents: Mapping[str, EvalDocument]) -> GoldSentence:
-    unknown = sorted(set(entry.fields) - _GOLD_FIELDS)
+    entry.refuse_slips(_GOLD_FIELDS)
+    unknown = sorted(set(entry.fields) - set(_GOLD_FIELDS))
     if unknown:
-        raise entry.error(
-            f"unknown field {unknown[0]!r}.", hint="Known: document, quote, start, end."
-        )
+        known = ", ".join(_GOLD_FIELDS)
+        raise entry.error(f"unknown field {unknown[0]!r}.", hint=f"Known: {known}.")
     key = entry.key("document")
     if key not in documents:
         raise entry.error(f"document {key!r} is not in {DOCUMENTS}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,57 @@ def test_questions_may_have_no_answer_and_no_gold(tmp_path: Path) -> None:
         ({"document": "eel", "start": 5, "end": 500}, "5 to 500 is no part of 'eel'"),
         ({"document": "eel", "start": 5}, "end is no whole number"),
         ({"document": "cod"}, r"document 'cod' is not in documents\.jsonl"),
-        ({"document": "eel", "qoute": "x"}, "unknown field 'qoute'.*Known: document, quote"),
+        ({"document": "eel", "qoute": "x"}, "unknown field 'qoute'.*mean 'quote'"),
+        ({"document": "eel", "words": "x"}, "unknown field 'words'.*Known: document, quote"),
         ("eel", "is not a JSON object"),
     ],
 )
 def test_broken_gold_is_named(tmp_path: Path, gold: Any, reason: str) -> None:
     with pytest.raises(RecordError, match=rf"questions\.jsonl, line 1, gold\[0\]: {reason}"):
         load("own", write(tmp_path, gold))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "said"),
+    [
+        ("questions", {"golds": []}, "unknown field 'golds'. Did you mean 'gold'?"),
+        ("questions", {"Gold": []}, "unknown field 'Gold'. Did you mean 'gold'?"),
+        ("questions", {"gold": None, "golden": []}, "'golden'. Did you mean 'gold'?"),
+        ("questions", {"answers": ["x"]}, "unknown field 'answers'. Did you mean 'answer'?"),
+        ("questions", {"alias": ["x"]}, "unknown field 'alias'. Did you mean 'aliases'?"),
+        ("documents", {"titel": "Eels"}, "unknown field 'titel'. Did you mean 'title'?"),
+        ("documents", {"metdata": {}}, "unknown field 'metdata'. Did you mean 'metadata'?"),
+    ],
+)
+def test_a_slip_of_the_pen_is_refused_with_its_line_and_the_name_meant(
+    tmp_path: Path, name: str, row: dict[str, Any], said: str
+) -> None:
+    folder = write(tmp_path)
+    path = folder / f"{name}.jsonl"
+    needed = {"id": 9, "question": "Why?"} if name == "questions" else {"id": 9, "text": "Why."}
+    with path.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(needed | row) + "\n")
+    number = len(path.read_text(encoding="utf-8").splitlines())
+    with pytest.raises(RecordError, match=re.escape(f"{name}.jsonl, line {number}: ")) as refused:
+        load("own", folder)
+    assert said in str(refused.value)
+
+
+def test_a_needed_field_that_is_misspelt_is_named_not_only_missed(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "questions.jsonl").write_text('{"id": 1, "quesiton": "Why?"}\n', encoding="utf-8")
+    with pytest.raises(RecordError, match=r"line 1: unknown field 'quesiton'.*'question'"):
+        load("own", folder)
+
+
+def test_fields_of_one_s_own_may_stay(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"document": "eel"}, difficulty=3, answer="eels", answers=["eels"])
+    path = folder / "documents.jsonl"
+    own = json.dumps({"id": "x", "uid": 7, "text": "Tench.", "authors": [], "passages": []})
+    path.write_text(f"{path.read_text(encoding='utf-8')}{own}\n", encoding="utf-8")
+    dataset = only(folder)
+    assert [one.id for one in dataset.documents] == ["eel", "2", "x"]
+    assert dataset.questions[0].answer == "eels"
 
 
 @pytest.mark.parametrize("name", ["documents.jsonl", "questions.jsonl"])
