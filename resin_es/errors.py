@@ -20,8 +20,9 @@
     │   ├── StoreNotInstalled                  indices or templates are missing
     │   ├── ClientTooNew                       the client is newer than the server
     │   └── IndexMismatch                      the index was built by another model, dims or schema
-    ├── ModelError                             an embedder or a reader failed
-    │   └── ModelUnavailable                   its package or weights are not there
+    ├── ModelError                             an embedder or a language model failed
+    │   ├── ModelUnavailable                   its package, weights, key or endpoint are not there
+    │   └── BudgetSpent                        the cap on money is reached; finished work is kept
     ├── ReadingError                           a document could not be read; names the stage
     └── LocalNodeError                         the local Elasticsearch node
         ├── DownloadError                      fetching or checking the distribution failed
@@ -145,11 +146,19 @@ class IndexMismatch(StoreError):
 
 
 class ModelError(ResinError):
-    """An embedder or a reader failed."""
+    """An embedder or a language model failed."""
 
 
 class ModelUnavailable(ModelError):
-    """A model's package or weights are not there."""
+    """A model's package, weights, key or endpoint are not there: every call would fail."""
+
+
+class BudgetSpent(ModelError):
+    """The cap on money is reached: no further call goes out; what is finished is kept."""
+
+    def __init__(self, message: str, *, spent: float, cap: float, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.spent, self.cap = spent, cap
 
 
 class ReadingError(ResinError):

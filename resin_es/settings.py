@@ -88,7 +88,21 @@ class Settings(BaseSettings):
         None, description="key for Claude; unset: ANTHROPIC_API_KEY"
     )
     anthropic_url: str | None = Field(None, description="address instead of Anthropic's own")
+    anthropic_options: dict[str, Any] = Field(
+        default_factory=dict, description="any other option of Anthropic's client, as JSON"
+    )
+    llm_read_model: str = Field("claude-haiku-5-5", description="model that reads documents")
+    llm_answer_model: str = Field("claude-sonnet-5-5", description="model that plans and composes")
     llm_timeout: float = Field(120.0, gt=0, description="seconds for one call of a model")
+    llm_retries: int = Field(4, ge=0, description="further attempts of a call that failed")
+    llm_lanes: int = Field(4, ge=1, le=64, description="calls of a model at a time")
+    llm_requests_per_minute: int | None = Field(None, gt=0, description="most calls a minute")
+    llm_tokens_per_minute: int | None = Field(None, gt=0, description="most tokens a minute")
+    max_cost: float | None = Field(None, ge=0, description="most US dollars one run may spend")
+    record: Path | None = Field(None, description="folder that keeps every model exchange")
+    replay: Path | None = Field(
+        None, description="folder whose exchanges answer instead of a model"
+    )
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=dict,
         description="dollars per million tokens, as JSON: model to [input, output]",

@@ -1,0 +1,79 @@
+"""One Protocol per outside thing. Adapters implement them; ``bootstrap`` chooses."""
+
+from typing import TYPE_CHECKING
+
+from resin_es.ports.language import (
+    BatchItem,
+    BatchModel,
+    BatchState,
+    BatchStatus,
+    LanguageModel,
+    Ledger,
+    ModelCall,
+    ModelReply,
+    OutputCache,
+    RateLimiter,
+    Spend,
+    Usage,
+)
+from resin_es.ports.progress import DocumentSource, Progress
+from resin_es.ports.stages import (
+    Composer,
+    Embedder,
+    ModelIdentity,
+    PassageInput,
+    Planner,
+    Reader,
+    ReadingWindow,
+    UnitReading,
+)
+from resin_es.ports.store import (
+    AddressRecord,
+    BulkReport,
+    FetchedEvidence,
+    RecordRef,
+    SearchHit,
+    SearchResponse,
+    StoredEntry,
+    UnitStore,
+)
+from resin_es.ports.text import Completion, TextModel
+
+if TYPE_CHECKING:
+    from resin_es.ports.stages import Vectors
+
+__all__ = [
+    "AddressRecord",
+    "BatchItem",
+    "BatchModel",
+    "BatchState",
+    "BatchStatus",
+    "BulkReport",
+    "Completion",
+    "Composer",
+    "DocumentSource",
+    "Embedder",
+    "FetchedEvidence",
+    "LanguageModel",
+    "Ledger",
+    "ModelCall",
+    "ModelIdentity",
+    "ModelReply",
+    "OutputCache",
+    "PassageInput",
+    "Planner",
+    "Progress",
+    "RateLimiter",
+    "Reader",
+    "ReadingWindow",
+    "RecordRef",
+    "SearchHit",
+    "SearchResponse",
+    "Spend",
+    "StoredEntry",
+    "TextModel",
+    "UnitReading",
+    "UnitStore",
+    "Usage",
+    "Vectors",
+]

@@ -1,0 +1,160 @@
+"""The Elasticsearch side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from resin_es.model import Coverage, Guard, Principal, RegistryEntry, Trace
+from resin_es.model.base import Frozen
+from resin_es.ports.stages import ModelIdentity
+
+
+class StoredEntry(Frozen):
+    """A registry entry as read, with the guard for writing it back."""
+
+    entry: RegistryEntry
+    guard: Guard
+
+
+class AddressRecord(Frozen):
+    """A unit or sentence as it is written: ``body`` is the record for its index (with its
+    vector), made by ``index.records``. ``kind`` is a unit kind or ``sentence``."""
+
+    id: str
+    kind: str
+    body: Mapping[str, Any]
+
+
+class RecordRef(Frozen):
+    """A stored unit, sentence or passage, without its content. ``family`` is ``units``,
+    ``sentences`` or ``passages``; ``passage_id`` is empty for a passage itself; a purge deletes
+    it only while ``guard`` holds."""
+
+    document_key: str
+    family: str
+    id: str
+    passage_id: str = ""
+    index: str
+    guard: Guard
+
+
+class BulkReport(Frozen):
+    """What a bulk write did. ``failed`` maps record id to reason."""
+
+    written: int = 0
+    failed: Mapping[str, str] = {}
+    retries: int = 0
+
+
+class SearchHit(Frozen):
+    """A raw hit of an address search. ``parts`` holds the named queries' scores, if told."""
+
+    id: str
+    index: str
+    score: float
+    parts: Mapping[str, float] = {}
+    source: Mapping[str, Any] = {}
+
+
+class SearchResponse(Frozen):
+    """Hits of one search, in the server's order."""
+
+    hits: tuple[SearchHit, ...] = ()
+    took_ms: int = 0
+
+
+class FetchedEvidence(Frozen):
+    """One realtime mget: passages (as stored bodies by id) and registry entries by key.
+    A missing id is absent."""
+
+    passages: Mapping[str, Mapping[str, Any]]
+    entries: Mapping[str, RegistryEntry]
+
+
+@runtime_checkable
+class UnitStore(Protocol):
+    """The Elasticsearch side: registry, evidence records, searches, traces, cache.
+
+    Raises the StoreError family only. ``names`` of indices are its own business; callers say
+    which family (``units``, ``sentences``, ``passages``, ``documents`` …).
+    """
+
+    # -- before any work
+    def check(self, model: ModelIdentity) -> None:
+        """Refuses (StoreNotInstalled, IndexMismatch, ClientTooNew) before any model call."""
+        ...
+
+    # -- registry
+    def entries(self, keys: Sequence[str]) -> Mapping[str, StoredEntry]:
+        """Realtime, by document key; a missing key is absent."""
+        ...
+
+    def put_entry(self, entry: RegistryEntry, guard: Guard | None) -> Guard:
+        """Create (guard None) or replace under the guard. Raises StoreConflict."""
+        ...
+
+    def put_entries(
+        self, entries: Sequence[tuple[RegistryEntry, Guard | None]]
+    ) -> Sequence[Guard | None]:
+        """The same in one bulk request; None where it lost."""
+        ...
+
+    def scan_entries(self, source: str) -> Iterator[StoredEntry]:
+        """Every entry of a source, by PIT; complete or an error."""
+        ...
+
+    # -- evidence
+    def write(
+        self, addresses: Sequence[AddressRecord], passages: Sequence[AddressRecord]
+    ) -> BulkReport:
+        """Bulk index; only rejected items are retried. Raises StoreRejected if items remain."""
+        ...
+
+    def update_rights(
+        self, keys: Sequence[str], fields: Mapping[str, Mapping[str, Any]]
+    ) -> BulkReport:
+        """Partial update of access and metadata fields on all records of documents; by key."""
+        ...
+
+    def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
+        """All units, sentences and passages of documents as of the last refresh, by PIT;
+        complete or an error."""
+        ...
+
+    def purge(self, stale: Iterable[RecordRef]) -> int:
+        """Guarded deletes; a record rewritten meanwhile survives. Returns how many went."""
+        ...
+
+    def refresh(self) -> None: ...
+
+    # -- reading
+    def search(
+        self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
+    ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
+        """All address searches and at most one document search, in one ``_msearch``."""
+        ...
+
+    def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
+        """One realtime ``mget`` on concrete indices."""
+        ...
+
+    def coverage(self, principal: Principal, sources: Sequence[str]) -> Sequence[Coverage]: ...
+
+    def metadata_keys(self, principal: Principal, sources: Sequence[str]) -> frozenset[str]:
+        """Metadata keys of documents that the principal may read, of these sources (all, if
+        empty): a filter on any other key would match nothing, so it is refused."""
+        ...
+
+    def kind_counts(self, principal: Principal, sources: Sequence[str]) -> Mapping[str, int]:
+        """Addresses that the principal may read, by kind (``sentence`` among them)."""
+        ...
+
+    # -- traces and cache
+    def put_trace(self, trace: Trace) -> None: ...
+
+    def get_trace(self, trace_id: str) -> Trace | None: ...
+
+    def cache_get(self, keys: Sequence[str]) -> Mapping[str, bytes]: ...
+
+    def cache_put(self, values: Mapping[str, bytes]) -> None: ...
