@@ -48,6 +48,13 @@ class Services:
         self.settings = settings
         self._progress = progress
 
+    def under(self, prefix: str, **changes: Any) -> Services:
+        """The same cluster and embedder under another index prefix, settings changed."""
+        settings = self.settings.model_copy(update={"prefix": prefix, **changes})
+        other = Services(settings, progress=self._progress)
+        other.__dict__.update(url=self.url, client=self.client, embedder=self.embedder)
+        return other
+
     # ------------------------------------------------------------ who asks
 
     @property

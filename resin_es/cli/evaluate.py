@@ -22,7 +22,7 @@ Format = Annotated[
     str,
     typer.Argument(
         help="The data set's format: holisqa, hotpotqa, musique, qasc, msmarco, own; "
-        "or `systems` to list the rows."
+        "or `systems` to list the rows, `remove` to take all evaluations off the cluster."
     ),
 ]
 Data = Annotated[Path | None, typer.Option("--data", help="Folder or file of the data set.")]
@@ -58,6 +58,7 @@ Lanes = Annotated[
     int,
     typer.Option("--lanes", min=1, max=32, help="Questions asked at a time; 1 for fair seconds."),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="With `remove`: do it without asking.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap intervals.")]
 
 
@@ -74,15 +75,19 @@ def evaluate(
     documents: Documents = None,
     seed: Seed = 0,
     lanes: Lanes = 2,
+    yes: Yes = False,
     json_output: Json = False,
 ) -> None:
     """Measure gold-sentence recall within evidence budgets, with intervals, beside baselines.
 
-    Indexes the data set under a prefix of its own (…-eval), where nothing else is touched. A
+    Indexes each data set under a prefix of its own (…-eval-…), where nothing else is touched. A
     run that is broken off goes on where it ended; what is known is not run again.
     """
     if dataset == "systems":
         _list_systems(json_output)
+        return
+    if dataset == "remove":
+        _remove(yes, json_output)
         return
     from resin_es.bootstrap.evaluation import EvalRequest, run_evaluation
     from resin_es.errors import InputError
@@ -152,3 +157,26 @@ def _list_systems(json_output: bool) -> None:
     for entry in entries:
         table.add_row(entry.name, entry.group, entry.about, entry.needs)
     console().print(table)
+
+
+def _remove(yes: bool, json_output: bool) -> None:
+    from resin_es.bootstrap import Services
+    from resin_es.bootstrap.evaluation import evaluated, remove_evaluations
+    from resin_es.settings import load_settings
+
+    with progress() as bar:
+        services = Services(load_settings(), progress=bar)
+        names = evaluated(services)
+    for name in names:
+        note(name)
+    if names and not yes:
+        typer.confirm("Delete everything under these prefixes?", abort=True, err=True)
+    reports = remove_evaluations(services, names)
+    if json_output:
+        print_json({"removed": [report.model_dump(mode="json") for report in reports]})
+        return
+    indices = sum(len(report.indices) for report in reports)
+    console().print(f"{len(reports)} evaluations removed, {indices} indices.")
+    for report in reports:
+        for kept in report.kept:
+            note(f"{report.prefix}: {kept} stayed")

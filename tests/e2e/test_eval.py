@@ -56,10 +56,16 @@ def own_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def eval_prefix(cli: CommandLine) -> Iterator[str]:
-    """Where `eval` puts its indices; taken away whatever happens."""
-    name = f"{cli.environ['RESIN_PREFIX']}-eval"
-    yield name
-    cli.under(RESIN_PREFIX=name).run("uninstall", "--yes")
+    """What the names of `eval`'s indices begin with; taken away whatever happens."""
+    yield f"{cli.environ['RESIN_PREFIX']}-eval"
+    cli.run("eval", "remove", "--yes")
+
+
+def documents_by_prefix(es: Elasticsearch, root: str) -> dict[str, int]:
+    """How many documents each evaluation's registry holds, by its prefix."""
+    names = es.indices.get_alias(index=f"{root}-*-documents").body
+    es.indices.refresh(index=f"{root}-*-documents")
+    return {name.rpartition("-documents-v")[0]: es.count(index=name)["count"] for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -155,17 +161,18 @@ def test_the_terminal_shows_the_rows_and_where_the_files_are(
 
 
 def test_nothing_but_the_evaluation_s_own_indices_is_touched(
-    cli: CommandLine, eval_prefix: str, first_run: tuple[Path, dict[str, Any]]
+    cli: CommandLine, es: Elasticsearch, eval_prefix: str, first_run: tuple[Path, dict[str, Any]]
 ) -> None:
     assert first_run
     mine = {one["source"] for one in cli.run("status", "--json").json["sources"]}
     assert not mine
-    theirs = cli.under(RESIN_PREFIX=eval_prefix).run("status", "--json").json["sources"]
-    assert [one["source"].rpartition("-")[0] for one in theirs] == ["own-waters-3"]
+    theirs = documents_by_prefix(es, eval_prefix)
+    assert [name.rpartition("-")[0] for name in theirs] == [f"{eval_prefix}-own-waters-3"]
+    assert list(theirs.values()) == [3]
 
 
 def test_sets_of_one_name_in_two_folders_do_not_overwrite_each_other(
-    cli: CommandLine, own_set: Path, tmp_path: Path, eval_prefix: str
+    cli: CommandLine, es: Elasticsearch, own_set: Path, tmp_path: Path, eval_prefix: str
 ) -> None:
     twin = tmp_path / "waters"
     twin.mkdir()
@@ -179,8 +186,7 @@ def test_sets_of_one_name_in_two_folders_do_not_overwrite_each_other(
         for data, name in ((own_set, "a"), (twin, "b"), (own_set, "c"))
     ]
     assert all(rows_of(one)["resin"]["gold_recall"]["500"] == 1.0 for one in told)
-    theirs = cli.under(RESIN_PREFIX=eval_prefix).run("status", "--json").json["sources"]
-    assert len([one for one in theirs if one["source"].startswith("own-waters-3-")]) == 2
+    assert len([p for p in documents_by_prefix(es, eval_prefix) if "-own-waters-3-" in p]) == 2
 
 
 @pytest.mark.parametrize(
@@ -214,12 +220,20 @@ def test_rows_are_listed(cli: CommandLine) -> None:
     assert "kind=causal-edge" in cli.run("eval", "systems").stdout
 
 
-def test_uninstall_takes_the_baselines_corpus_away_too(
+def test_remove_takes_evaluations_away_and_nothing_else(
     cli: CommandLine, own_set: Path, es: Elasticsearch, tmp_path: Path
 ) -> None:
     other = cli.under(RESIN_PREFIX=f"{cli.environ['RESIN_PREFIX']}-other")
+    root = f"{other.environ['RESIN_PREFIX']}-eval"
+    alike = other.under(RESIN_PREFIX=f"{root}-of-somebody")
+    alike.run("install")
     other.run("eval", "own", "--data", own_set, "--out", tmp_path, "--systems", "bm25")
-    pattern = f"{other.environ['RESIN_PREFIX']}-eval*"
-    assert any("-corpus-" in name for name in es.indices.get(index=pattern).body)
-    other.under(RESIN_PREFIX=f"{other.environ['RESIN_PREFIX']}-eval").run("uninstall", "--yes")
-    assert not es.indices.get(index=pattern).body
+    other.run("eval", "own", "--data", own_set, "--out", tmp_path, "--documents", "1")
+    assert any("-corpus-" in name for name in es.indices.get(index=f"{root}-*").body)
+    removed = other.run("eval", "remove", "--yes", "--json").json["removed"]
+    assert len(removed) == 2  # the set and its slice
+    left = es.indices.get(index=f"{root}*").body
+    assert left
+    assert all(name.startswith(f"{root}-of-somebody-") for name in left)
+    alike.run("uninstall", "--yes")
+    assert not es.indices.get(index=f"{root}*").body

@@ -57,6 +57,25 @@ def installed(client: Elasticsearch, names: Names) -> list[InstalledIndex]:
     return sorted(found, key=lambda one: (FAMILIES.index(one.family), one.generation))
 
 
+def prefixes(client: Elasticsearch, root: str) -> list[str]:
+    """Prefixes that are ``root`` or begin with ``root-`` and have a registry of ours, sorted.
+    Raises StoreError."""
+    tail = "-documents-v"
+    with translated("looking for installed prefixes", client):
+        told = client.indices.get_mapping(
+            index=[f"{root}{tail}*", f"{root}-*{tail}*"],
+            filter_path="*.mappings._meta",
+            expand_wildcards="all",
+        ).body
+    found = set()
+    for name, body in told.items():
+        meta = body.get("mappings", {}).get("_meta", {}).get("resin", {})
+        prefix = name.rpartition(tail)[0]
+        if meta.get("managed_by") == OWNER and Names(prefix=prefix).family(name) == "documents":
+            found.add(prefix)
+    return sorted(found)
+
+
 def refuse_mismatch(client: Elasticsearch, settings: StoreSettings, model: ModelIdentity) -> None:
     """Raises StoreNotInstalled, IndexMismatch, ClientTooNew, StoreRefused."""
     names = Names(prefix=settings.prefix)

@@ -1,7 +1,12 @@
-"""The data set into the product's own index, under a prefix where nothing else is touched."""
+"""The data set into indices of its own, under a prefix where nothing else is touched.
+
+Every data set has its own prefix: the statistics that BM25 rests on and the vector graph are then
+those of its documents alone, whatever else was measured on the same cluster.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,27 +23,38 @@ READER_OF_ROWS = Principal()
 """Evaluation documents are public: whoever asks may read them."""
 
 
-def evaluation_services(settings: Settings, progress: Progress | None) -> Services:
-    """Services on indices of their own. Raises StoreError."""
-    changed = settings.model_copy(update={"prefix": f"{settings.prefix}-eval", "traces": False})
-    services = Services(changed, progress=progress)
-    services.ensure_installed(anywhere=True)
-    return services
+SOURCE = "evaluation"
+"""The one source under a data set's prefix."""
+
+NAME = 40
+"""Longest part of an index name that a data set's name may take."""
 
 
-def source_of(dataset: EvalDataset, format_name: str, data: Path) -> str:
-    """The source that a data set's documents stand in. It tells slices of the same set apart,
-    since an index over fewer documents is another corpus, and sets of one name in two folders,
-    which would overwrite each other."""
+def evaluation_services(services: Services, prefix: str) -> Services:
+    """Services on the indices of one data set, laid out if need be. Raises StoreError."""
+    own = services.under(prefix, traces=False)
+    own.ensure_installed(anywhere=True)
+    return own
+
+
+def root_of(settings: Settings) -> str:
+    """First part of the names of everything that evaluations make."""
+    return f"{settings.prefix}-eval"
+
+
+def prefix_of(settings: Settings, dataset: EvalDataset, format_name: str, data: Path) -> str:
+    """Where a data set is indexed. The name tells slices of the same set apart, since an index
+    over fewer documents is another corpus, and sets of one name in two folders, which would
+    overwrite each other."""
     name = format_name if dataset.name == format_name else f"{format_name}-{dataset.name}"
-    place = content_id("data", str(data.resolve()), length=8)
-    return f"{name}-{len(dataset.documents)}-{place}"
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:NAME] or "set"
+    place = content_id("data", str(data.resolve()), format_name, dataset.name, length=8)
+    return f"{root_of(settings)}-{slug}-{len(dataset.documents)}-{place}"
 
 
 def index_dataset(
     services: Services,
     dataset: EvalDataset,
-    source: str,
     progress: Progress | None,
     say: Callable[[str], None],
 ) -> None:
@@ -50,7 +66,7 @@ def index_dataset(
     from resin_es.bootstrap.stages import store_settings
 
     report = services.indexer.index(
-        (_document(one.id, one.title, one.text, source) for one in dataset.documents),
+        (_document(one.id, one.title, one.text) for one in dataset.documents),
         progress=progress,
         total=len(dataset.documents),
     )
@@ -61,15 +77,15 @@ def index_dataset(
     merge_families(services.client, store_settings(services.settings))
 
 
-def _document(external_id: str, title: str, text: str, source: str) -> Document:
+def _document(external_id: str, title: str, text: str) -> Document:
     return Document(
-        source=source, external_id=external_id, title=title, text=text, access=(EVERYONE,)
+        source=SOURCE, external_id=external_id, title=title, text=text, access=(EVERYONE,)
     )
 
 
-def facts(services: Services, dataset: EvalDataset, source: str) -> dict[str, str]:
+def facts(services: Services, dataset: EvalDataset) -> dict[str, str]:
     """What the run stands on, for the report and for telling whether findings still hold."""
-    counts = services.store.kind_counts(READER_OF_ROWS, (source,))
+    counts = services.store.kind_counts(READER_OF_ROWS, (SOURCE,))
     told = {
         "resin-es": __version__,
         "embedder": services.embedder.identity.name,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from resin_es.bootstrap.evaluation.indexing import READER_OF_ROWS
+from resin_es.bootstrap.evaluation.indexing import READER_OF_ROWS, SOURCE
 from resin_es.bootstrap.services import Services
 from resin_es.bootstrap.stages import query_settings, store_settings
 from resin_es.errors import ModelUnavailable, SettingsError
@@ -80,7 +80,6 @@ def alone(wanted: Sequence[Entry]) -> bool:
 def make_lanes(
     services: Services,
     dataset: EvalDataset,
-    source: str,
     wanted: Sequence[Entry],
     folder: Path,
     progress: Progress | None,
@@ -95,15 +94,12 @@ def make_lanes(
     if any(entry.name in needed for entry in wanted):
         index = _corpus_index(services, dataset, progress)
     count = 1 if alone(wanted) else lanes
-    return [
-        _make_rows(services, dataset, source, wanted, folder, index, progress) for _ in range(count)
-    ]
+    return [_make_rows(services, dataset, wanted, folder, index, progress) for _ in range(count)]
 
 
 def _make_rows(
     services: Services,
     dataset: EvalDataset,
-    source: str,
     wanted: Sequence[Entry],
     folder: Path,
     index: CorpusIndex | None,
@@ -117,10 +113,10 @@ def _make_rows(
         ranked = make_baselines(index, services.embedder.embed_queries, memory=memory)
         made.update({row.name: row for row in ranked if row.name in names})
         if IRCOT.name in names:
-            _try(rows, made, IRCOT, lambda: _ircot(services, ranked, source))
+            _try(rows, made, IRCOT, lambda: _ircot(services, ranked))
     for variant in VARIANTS:
         if variant.name in names:
-            made[variant.name] = _resin(services, variant, source, memory)
+            made[variant.name] = _resin(services, variant, memory)
     if CLAUDE.name in names:
         _try(rows, made, CLAUDE, lambda: _claude(services))
     external = [entry.name for entry in wanted if entry.name in ROWS]
@@ -170,16 +166,16 @@ def _corpus_index(
     )
 
 
-def _ircot(services: Services, ranked: Sequence[RankedSystem], source: str) -> EvalSystem:
+def _ircot(services: Services, ranked: Sequence[RankedSystem]) -> EvalSystem:
     from resin_es.bootstrap.models import make_text_model
     from resin_es.evaluation.systems.iterative import IterativeSystem
 
     model = make_text_model(services.settings)
     fused = next(row for row in ranked if row.name == "rrf")
-    return IterativeSystem(fused.pieces, model, source)
+    return IterativeSystem(fused.pieces, model, SOURCE)
 
 
-def _resin(services: Services, variant: Variant, source: str, memory: Remembered) -> ResinSystem:
+def _resin(services: Services, variant: Variant, memory: Remembered) -> ResinSystem:
     return ResinSystem(
         variant,
         services.store,
@@ -188,7 +184,7 @@ def _resin(services: Services, variant: Variant, source: str, memory: Remembered
         services.composer,
         query_settings(services.settings),
         READER_OF_ROWS,
-        (source,),
+        (SOURCE,),
         memory,
     )
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from resin_es.bootstrap.evaluation.indexing import (
     READER_OF_ROWS,
+    SOURCE,
     evaluation_services,
     facts,
     index_dataset,
-    source_of,
+    prefix_of,
 )
 from resin_es.bootstrap.evaluation.request import EvalRequest
 from resin_es.bootstrap.evaluation.rows import Rows, catalogue, make_lanes
@@ -56,14 +57,16 @@ def run_evaluation(
         sliced(one, questions=request.limit, documents=request.documents)
         for one in load(request.dataset, request.data)
     ]
-    services = evaluation_services(load_settings(), progress)
+    services = Services(load_settings(), progress=progress)
     with _judge(services, request) as judge:
+        prepared = []
         for dataset in datasets:
-            source = source_of(dataset, request.dataset, request.data)
-            index_dataset(services, dataset, source, progress, say)
+            prefix = prefix_of(services.settings, dataset, request.dataset, request.data)
+            prepared.append(evaluation_services(services, prefix))
+            index_dataset(prepared[-1], dataset, progress, say)
         results = [
-            _evaluated(services, dataset, request, wanted, judge, progress, say)
-            for dataset in datasets
+            _evaluated(own, dataset, request, wanted, judge, progress, say)
+            for own, dataset in zip(prepared, datasets, strict=True)
         ]
     report = build_report(results, seed=request.seed)
     return EvalOutcome(report=report, files=_written(report, results, request.out, say))
@@ -110,16 +113,13 @@ def _evaluated(
     progress: Progress | None,
     say: Callable[[str], None],
 ) -> EvalResult:
-    source = source_of(dataset, request.dataset, request.data)
-    told = facts(services, dataset, source) | {"seed": str(request.seed)}
+    told = facts(services, dataset) | {"seed": str(request.seed)}
     if judge is not None:
         told["judge"] = judge.name
     folder = RunFolder(
         request.out / dataset.name, run_fingerprint(dataset, told), fresh=request.fresh
     )
-    lanes = make_lanes(
-        services, dataset, source, wanted, folder.path, progress, lanes=request.lanes
-    )
+    lanes = make_lanes(services, dataset, wanted, folder.path, progress, lanes=request.lanes)
     rows = lanes[0]
     without = sum(not question.gold for question in dataset.questions)
     if without:
@@ -134,7 +134,7 @@ def _evaluated(
         budgets=tuple(sorted(set(request.budgets))),
         composer=services.composer if composes else None,
         judge=judge,
-        diagnose=FailureDiagnosis(IndexedDocuments(services.store, source, READER_OF_ROWS)),
+        diagnose=FailureDiagnosis(IndexedDocuments(services.store, SOURCE, READER_OF_ROWS)),
     )
     result = evaluate(
         dataset, [lane.lane for lane in lanes], options, folder=folder, progress=progress
