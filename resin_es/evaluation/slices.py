@@ -17,8 +17,5 @@ def sliced(
     needed = {place.document_id for one in asked for gold in one.gold for place in gold.places[:1]}
     order = sorted(dataset.documents, key=lambda document: document.id not in needed)
     kept = {document.id for document in order[: max(documents, len(needed))]}
-    return EvalDataset(
-        name=dataset.name,
-        documents=tuple(one for one in dataset.documents if one.id in kept),
-        questions=asked,
-    )
+    held = tuple(one for one in dataset.documents if one.id in kept)
+    return dataset.model_copy(update={"documents": held, "questions": asked})

@@ -69,11 +69,13 @@ class EvalDocument(Frozen):
 
 
 class EvalDataset(Frozen):
-    """One corpus and its questions, in the order of their files."""
+    """One corpus and its questions, in the order of their files. ``left_out`` says of each
+    document that no row is fed why; gold in one counts all the same, and is found by none."""
 
     name: str
     documents: tuple[EvalDocument, ...]
     questions: tuple[EvalQuestion, ...]
+    left_out: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- what a system returns

@@ -53,11 +53,14 @@ def run_evaluation(
     """Raises InputError, SettingsError, StoreError, ModelError."""
     wanted = selected(request.systems, catalogue())
     writable(request.out)
+    settings = load_settings()
     datasets = [
         sliced(one, questions=request.limit, documents=request.documents)
-        for one in load(request.dataset, request.data)
+        for one in load(request.dataset, request.data, max_bytes=settings.max_document_bytes)
     ]
-    services = Services(load_settings(), progress=progress)
+    for reason in (reason for dataset in datasets for reason in dataset.left_out):
+        say(f"Left out of every row: {reason}")
+    services = Services(settings, progress=progress)
     with _judge(services, request) as judge:
         prepared = []
         for dataset in datasets:
@@ -114,6 +117,8 @@ def _evaluated(
     say: Callable[[str], None],
 ) -> EvalResult:
     told = facts(services, dataset) | {"seed": str(request.seed)}
+    if dataset.left_out:
+        told["left out"] = f"{len(dataset.left_out):,} documents over RESIN_MAX_DOCUMENT_BYTES"
     if judge is not None:
         told["judge"] = judge.name
     folder = RunFolder(

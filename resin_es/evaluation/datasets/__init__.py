@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from resin_es.errors import InputError
 from resin_es.evaluation.datasets import holisqa, hotpotqa, msmarco, musique, own, qasc
@@ -44,6 +44,12 @@ def _as_recorded(document: EvalDocument) -> dict[str, Any]:
     return dict(document.record)
 
 
+class Loader(Protocol):
+    """Reads one data set, without documents over ``max_bytes`` (None: no limit)."""
+
+    def __call__(self, path: Path, /, *, max_bytes: int | None = None) -> EvalDataset: ...
+
+
 @dataclass(frozen=True)
 class DatasetFormat:
     """How one format is read. ``find`` gives the data sets at a path (folders or files),
@@ -53,7 +59,7 @@ class DatasetFormat:
     about: str
     find: Callable[[Path], tuple[Path, ...]]
     documents: Callable[[Path], Sequence[EvalDocument]]
-    load: Callable[[Path], EvalDataset]
+    load: Loader
     index_fields: Callable[[EvalDocument], dict[str, Any]] = _as_recorded
 
 
@@ -106,11 +112,13 @@ def dataset_format(name: str) -> DatasetFormat:
     return DATASETS[name]
 
 
-def load(name: str, folder: Path) -> tuple[EvalDataset, ...]:
+def load(name: str, folder: Path, *, max_bytes: int | None = None) -> tuple[EvalDataset, ...]:
     """Every data set of format ``name`` in ``folder`` (or the one file that it is), by name.
+    A document over ``max_bytes`` is left out (``EvalDataset.left_out`` says so), as it would be
+    on the way into an index.
 
     Raises InputError (unknown format, nothing of it there, unreadable), RecordError (a broken
     line or field, or gold that is in no document).
     """
     known = dataset_format(name)
-    return tuple(known.load(path) for path in known.find(folder))
+    return tuple(known.load(path, max_bytes=max_bytes) for path in known.find(folder))

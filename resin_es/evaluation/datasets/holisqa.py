@@ -80,7 +80,7 @@ def _documents(domain: Path, rows: list[Row]) -> tuple[EvalDocument, ...]:
     )
 
 
-def load_domain(domain: Path) -> EvalDataset:
+def load_domain(domain: Path, *, max_bytes: int | None = None) -> EvalDataset:
     """One domain. A gold sentence that is blank is left out. Raises InputError, RecordError."""
     rows = _sentence_rows(domain)
     documents = _documents(domain, rows)
@@ -99,7 +99,7 @@ def load_domain(domain: Path) -> EvalDataset:
         )
         for row in read_jsonl(domain / QUESTIONS, "qa_id", "question", "context_sentence_ids")
     ]
-    return dataset(domain.name, documents, questions, str(domain))
+    return dataset(domain.name, documents, questions, str(domain), max_bytes=max_bytes)
 
 
 def load_holisqa(folder: Path) -> tuple[EvalDataset, ...]:

@@ -39,7 +39,7 @@ def load_documents(path: Path) -> tuple[EvalDocument, ...]:
     return _distractor(path)[0]
 
 
-def load(path: Path) -> EvalDataset:
+def load(path: Path, *, max_bytes: int | None = None) -> EvalDataset:
     """A selection's folder or a distractor file. Raises InputError, RecordError."""
     if path.is_dir():
         documents = _selected_documents(path)
@@ -48,7 +48,7 @@ def load(path: Path) -> EvalDataset:
         questions = [_selected(row, by_id) for row in rows]
     else:
         documents, questions = _distractor(path)
-    return dataset(path.stem, documents, questions, str(path))
+    return dataset(path.stem, documents, questions, str(path), max_bytes=max_bytes)
 
 
 def _selected_documents(folder: Path) -> tuple[EvalDocument, ...]:

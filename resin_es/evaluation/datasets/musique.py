@@ -29,14 +29,16 @@ def load_documents(path: Path) -> tuple[EvalDocument, ...]:
     return _read(path)[0]
 
 
-def load(path: Path) -> EvalDataset:
+def load(path: Path, *, max_bytes: int | None = None) -> EvalDataset:
     """One file. Raises InputError, RecordError."""
-    documents, questions = _read(path)
-    return dataset(path.stem, documents, questions, str(path))
+    documents, questions = _read(path, max_bytes)
+    return dataset(path.stem, documents, questions, str(path), max_bytes=max_bytes)
 
 
-def _read(path: Path) -> tuple[tuple[EvalDocument, ...], list[EvalQuestion]]:
-    corpus = Corpus()
+def _read(
+    path: Path, max_bytes: int | None = None
+) -> tuple[tuple[EvalDocument, ...], list[EvalQuestion]]:
+    corpus = Corpus(max_bytes)
     rows = read_jsonl(path, "id", "question", "paragraphs")
     questions = [_question(row, corpus) for row in rows]
     return corpus.documents, questions

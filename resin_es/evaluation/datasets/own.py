@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from resin_es.errors import InputError
-from resin_es.evaluation.datasets.building import dataset, split_document
+from resin_es.evaluation.datasets.building import dataset, over, split_document, whole
 from resin_es.evaluation.datasets.lines import Row, read_jsonl
 from resin_es.evaluation.values import EvalDataset, EvalDocument, EvalQuestion, GoldSentence, Span
 from resin_es.extract.folding import locate
@@ -42,7 +42,7 @@ def find(path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def load_documents(path: Path) -> tuple[EvalDocument, ...]:
+def load_documents(path: Path, max_bytes: int | None = None) -> tuple[EvalDocument, ...]:
     """``record`` holds metadata, url and updated_at. Raises InputError, RecordError."""
     return tuple(
         split_document(
@@ -50,14 +50,15 @@ def load_documents(path: Path) -> tuple[EvalDocument, ...]:
             row.text("title", ""),
             row.text("text"),
             {name: row.fields[name] for name in _KEPT if row.fields.get(name) is not None},
+            max_bytes=max_bytes,
         )
         for row in _rows(path / DOCUMENTS, _DOCUMENT_FIELDS, "id", "text")
     )
 
 
-def load(path: Path) -> EvalDataset:
+def load(path: Path, *, max_bytes: int | None = None) -> EvalDataset:
     """Raises InputError, RecordError."""
-    documents = load_documents(path)
+    documents = load_documents(path, max_bytes)
     by_id = {document.id: document for document in documents}
     questions = [
         EvalQuestion(
@@ -66,11 +67,12 @@ def load(path: Path) -> EvalDataset:
             answer=row.text("answer", ""),
             aliases=row.strings("aliases"),
             kind=row.text("kind", ""),
-            gold=tuple(_gold(entry, by_id) for entry in row.rows("gold")),
+            gold=tuple(_gold(entry, by_id, max_bytes) for entry in row.rows("gold")),
         )
         for row in _rows(path / QUESTIONS, _QUESTION_FIELDS, "id", "question")
     ]
-    return dataset(path.resolve().name, documents, questions, str(path))
+    name = path.resolve().name
+    return dataset(name, documents, questions, str(path), max_bytes=max_bytes)
 
 
 def _rows(path: Path, known: Sequence[str], *required: str) -> Iterator[Row]:
@@ -80,7 +82,7 @@ def _rows(path: Path, known: Sequence[str], *required: str) -> Iterator[Row]:
         yield row
 
 
-def _gold(entry: Row, documents: Mapping[str, EvalDocument]) -> GoldSentence:
+def _gold(entry: Row, documents: Mapping[str, EvalDocument], max_bytes: int | None) -> GoldSentence:
     entry.refuse_slips(_GOLD_FIELDS)
     unknown = sorted(set(entry.fields) - set(_GOLD_FIELDS))
     if unknown:
@@ -89,7 +91,10 @@ def _gold(entry: Row, documents: Mapping[str, EvalDocument]) -> GoldSentence:
     key = entry.key("document")
     if key not in documents:
         raise entry.error(f"document {key!r} is not in {DOCUMENTS}.")
-    places = _places(entry, documents[key])
+    document = documents[key]
+    if over(document.title, document.text, max_bytes):
+        return GoldSentence(id=key, places=(whole(document),))  # left out: nobody finds it
+    places = _places(entry, document)
     name = f"{key}@{places[0].start}-{places[0].end}" if _is_narrow(entry.fields) else key
     return GoldSentence(id=name, places=places)
 

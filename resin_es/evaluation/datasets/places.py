@@ -30,7 +30,8 @@ def words_of(text: str) -> list[Word]:
     """Words and marks of ``text``, folded (case, dashes, quotation marks, compatibility forms),
     white space left out, with their offsets."""
     if text.isascii():
-        return [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text.lower())]
+        folded = text.lower().replace("`", "'")  # all that folding does to plain letters
+        return [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
     found = ((_folded(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text))
     return [word for word in found if word[0]]
 

@@ -32,12 +32,12 @@ def load_documents(path: Path) -> tuple[EvalDocument, ...]:
     return tuple(_facts(path, list(read_jsonl(path, "id", "question"))).values())
 
 
-def load(path: Path) -> EvalDataset:
+def load(path: Path, *, max_bytes: int | None = None) -> EvalDataset:
     """One file, with the ``*.txt`` files beside it as corpus. Raises InputError, RecordError."""
     rows = list(read_jsonl(path, "id", "question"))
     facts = _facts(path, rows)
     questions = [_question(row, facts) for row in rows]
-    return dataset(path.stem, tuple(facts.values()), questions, str(path))
+    return dataset(path.stem, tuple(facts.values()), questions, str(path), max_bytes=max_bytes)
 
 
 def _facts(path: Path, rows: list[Row]) -> dict[str, EvalDocument]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resin_es.errors import InputError, RecordError
+from resin_es.errors import DocumentTooLarge, InputError, RecordError
 from resin_es.evaluation.convert import convert
 from resin_es.evaluation.datasets import DATASETS, load
 from resin_es.evaluation.values import EvalDataset, EvalQuestion
@@ -330,6 +330,30 @@ def test_records_to_index_hold_documents_and_nothing_of_the_questions(tmp_path: 
     assert records[1] == {"id": "H2", "title": "Carp", "text": "Carp swim too."}
     (tmp_path / "hot" / "qa.jsonl").write_text("not even JSON\n", encoding="utf-8")
     assert list(convert("hotpotqa", tmp_path / "hot")) == records
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "kept"),
+    [
+        ("hotpotqa", selection, ["Carp swim too."]),
+        ("musique", lambda path: write_lines(path / "a.jsonl", MUSIQUE), []),
+        ("qasc", lambda path: write_lines(path / "a.jsonl", QASC), ["eels have fins."]),
+        ("msmarco", lambda path: write_lines(path / "a.jsonl", *MARCO), ["Stones sink."]),
+    ],
+)
+def test_in_every_format_a_document_over_the_limit_is_left_out_with_its_reason(
+    tmp_path: Path, name: str, write: Callable[[Path], Path], kept: list[str]
+) -> None:
+    write(tmp_path)
+    if not kept:
+        with pytest.raises(DocumentTooLarge, match="over the limit of 20"):
+            load(name, tmp_path, max_bytes=20)
+        return
+    (dataset,) = load(name, tmp_path, max_bytes=20)
+    assert [one.text for one in dataset.documents] == kept
+    [reason] = dataset.left_out
+    assert "over the limit of 20 (RESIN_MAX_DOCUMENT_BYTES)" in reason
+    assert dataset.questions == load(name, tmp_path)[0].questions, "their gold counts"
 
 
 def test_ids_are_made_of_the_content(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resin_es.errors import InputError, RecordError
+from resin_es.errors import DocumentTooLarge, InputError, RecordError
 from resin_es.evaluation.align import documents_found, found_gold
 from resin_es.evaluation.convert import convert
-from resin_es.evaluation.datasets import load
+from resin_es.evaluation.datasets import building, load
 from resin_es.evaluation.datasets.building import split_document
+from resin_es.evaluation.slices import sliced
 from resin_es.evaluation.values import EvalDataset, Span
 
 TEXT = "Eels swim. They live \u201clong\u201d lives. Nobody knows why."
@@ -135,6 +136,44 @@ def test_fields_of_one_s_own_may_stay(tmp_path: Path) -> None:
     dataset = only(folder)
     assert [one.id for one in dataset.documents] == ["eel", "2", "x"]
     assert dataset.questions[0].answer == "eels"
+
+
+def test_a_document_over_the_limit_is_left_out_and_named_and_never_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut: list[str] = []
+
+    def splitting(text: str) -> list[tuple[int, int]]:
+        cut.append(text)
+        return [(0, len(text))]
+
+    monkeypatch.setattr(building, "split_sentences", splitting)
+    folder = write(tmp_path, {"document": "eel", "quote": "They live"}, {"document": "2"})
+    (dataset,) = load("own", folder, max_bytes=40)
+    assert cut == ["Carp swim too."]
+    assert [one.id for one in dataset.documents] == ["2"]
+    size = len(TEXT.encode()) + len("Eels")
+    [said] = dataset.left_out
+    assert said == (
+        f"{folder}: document 'eel' has {size} bytes, over the limit of 40 "
+        "(RESIN_MAX_DOCUMENT_BYTES)."
+    )
+    lost, there = dataset.questions[0].gold
+    everything = Span(document_id="eel", start=0, end=len(TEXT))
+    assert (lost.id, lost.places) == ("eel", (everything,)), "it counts, and nobody finds it"
+    assert there.places[0].document_id == "2"
+    (smaller,) = load("own", folder, max_bytes=size)
+    assert (len(smaller.documents), smaller.left_out) == (2, ())
+
+
+def test_a_set_without_a_document_small_enough_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DocumentTooLarge, match=r"No document is left.*'eel'.*limit of 5.*raise"):
+        load("own", write(tmp_path), max_bytes=5)
+
+
+def test_a_slice_still_tells_what_was_left_out(tmp_path: Path) -> None:
+    (dataset,) = load("own", write(tmp_path, {"document": "2"}), max_bytes=40)
+    assert sliced(dataset, questions=1, documents=1).left_out == dataset.left_out != ()
 
 
 @pytest.mark.parametrize("name", ["documents.jsonl", "questions.jsonl"])

@@ -91,6 +91,11 @@ def test_words_point_at_themselves_and_leave_only_white_space_out(text: str) -> 
     assert words_of(f" {text}  ") == [(word, s + 1, e + 1) for word, s, e in words_of(text)]
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_letters_fold_the_same_beside_others(text: str) -> None:
+    assert words_of(f"{text} \u00e9")[:-1] == words_of(text)
+
+
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=5), st.data())
 def test_a_copy_of_the_document_always_counts(texts: list[str], data: st.DataObject) -> None:
     own, copy = document("a", *texts), document("b", *texts)
