@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from resin_es.model import Candidate, DocumentHit, Dropped, EvidenceBuffer
+from resin_es.model import DocumentHit, Dropped, EvidenceBuffer
 from resin_es.query.bridge import FOLLOW_UP
 from resin_es.query.fence import Fenced, fence
-from resin_es.query.found import Found
+from resin_es.query.found import Hit
 from resin_es.query.lots import HopHelpings
 from resin_es.query.ranking import helpings, ordered
 from resin_es.query.searching import ORIGINAL, Searching
@@ -38,12 +38,12 @@ def choose(run: Searching) -> Chosen:
     serving = sorted(run.found, key=lambda name: name != ORIGINAL)
     orders = {}
     for name in serving:
-        held = run.document_chances(name)
+        held = run.found[name].chances
         orders[name] = [(key, held[key]) for key in ordered(held)[:reach]]
     run.known.learn(key for order in orders.values() for key, _ in order)
     lines = {
         name: helpings(
-            run.found[name].pool,
+            run.found[name].hits,
             orders[name],
             run.known.passages(),
             k=settings.k,
@@ -86,16 +86,11 @@ def _fill(
         item = run.found[hop.hop]
         item.kept = tuple(c for c in item.pool if c.passage_id in keep)
     taken = {p.passage_id for p in buffer.passages} | {d.passage_id for d in buffer.dropped}
-    passed = [
-        (STALE if c.passage_id in stale else RANK, name, c.passage_id, c.document_key, c.score)
-        for name, item in run.found.items()
-        for c in item.pool
-    ]
-    dropped = _dropped(run, passed, taken)
     keys = {passage_id: source.entry.key for passage_id, source in fenced.sources.items()}
-    keys.update({passage_id: key for _, _, passage_id, key, _ in passed})
+    for item in run.found.values():
+        keys.update({passage_id: hit.document_key for passage_id, hit in item.passages.items()})
     return Chosen(
-        buffer.model_copy(update={"dropped": (*buffer.dropped, *dropped)}),
+        buffer.model_copy(update={"dropped": (*buffer.dropped, *_passed(run, stale, taken))}),
         keys,
         tuple(hit for hit in run.documents if run.known.entry(hit.document_key) is not None),
     )
@@ -103,38 +98,30 @@ def _fill(
 
 def _stale(run: Searching) -> frozenset[str]:
     """Passages that a hop hit and the registry no longer lists, of readable documents."""
+    listed = {key: {ref.id for ref in refs} for key, refs in run.known.passages().items()}
+    return frozenset(
+        passage_id
+        for item in run.found.values()
+        for passage_id, hit in item.passages.items()
+        if hit.document_key in listed and passage_id not in listed[hit.document_key]
+    )
 
-    def gone(candidate: Candidate) -> bool:
-        listed = run.known.entry(candidate.document_key) is not None
-        return listed and not run.known.current(candidate)
 
-    items: list[Found] = list(run.found.values())
-    return frozenset(c.passage_id for item in items for c in item.pool if gone(c))
-
-
-def _dropped(
-    run: Searching,
-    passed: Sequence[tuple[str, str, str, str, float]],
-    taken: set[str],
-) -> list[Dropped]:
-    """Each passage once, with all hops that had it; none of a document that may not be read."""
-    found: dict[str, Dropped] = {}
-    for reason, hop, passage_id, key, score in passed:
-        entry = run.known.entry(key)
-        if entry is None or passage_id in taken:
-            continue
-        held = found.get(passage_id)
-        if held is not None:
-            hops = held.hops if hop in held.hops else (*held.hops, hop)
-            found[passage_id] = held.model_copy(
-                update={"hops": hops, "score": max(score, held.score)}
+def _passed(run: Searching, stale: Collection[str], taken: Collection[str]) -> Iterator[Dropped]:
+    """What hops hit and had no room for: each passage once, with all hops that had it; none
+    of a document that may not be read."""
+    passed: dict[str, list[tuple[str, Hit]]] = {}
+    for name, item in run.found.items():
+        for passage_id, hit in item.passages.items():
+            if passage_id not in taken:
+                passed.setdefault(passage_id, []).append((name, hit))
+    for passage_id, served in passed.items():
+        entry = run.known.entry(served[0][1].document_key)
+        if entry is not None:
+            yield Dropped(
+                passage_id=passage_id,
+                document_id=entry.external_id,
+                reason=STALE if passage_id in stale else RANK,
+                hops=tuple(name for name, _ in served),
+                score=max(hit.score for _, hit in served),
             )
-            continue
-        found[passage_id] = Dropped(
-            passage_id=passage_id,
-            document_id=entry.external_id,
-            reason=reason,
-            hops=(hop,),
-            score=score,
-        )
-    return list(found.values())

@@ -3,26 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from resin_es.model import Candidate, Hop, HopResult
 from resin_es.model.base import content_id
 from resin_es.query.bridge import Bridge
+from resin_es.query.links import linked_chances
+from resin_es.query.ranking import Hits, chances, document_scores, sentence_hits
 
 EMBEDDED = 4_000
 """Longest text, in characters, that a vector is made of; models read less than that."""
 
 
+PLANNED = 0.25
+"""What the chances of a dependent hop count beside the question's own: its words were completed
+with every name that came up, so its best document is less surely the right one."""
+
+
+class Hit(NamedTuple):
+    """A passage as a hop hit it, with the score of its best address."""
+
+    document_key: str
+    score: float
+
+
 class Found:
     """One hop as searched: the hop (completed, if bridged), its body, its whole pool, and the
-    candidates of the passages that it kept."""
+    candidates of the passages that it kept. ``lexical`` holds the own scores of documents,
+    where they count. What follows from these is worked out once, for buffers of any budget.
+    """
 
-    def __init__(self, hop: Hop, body: dict[str, Any], bridge: Bridge | None = None) -> None:
+    def __init__(
+        self,
+        hop: Hop,
+        body: dict[str, Any],
+        bridge: Bridge | None,
+        pool: tuple[Candidate, ...],
+        lexical: Mapping[str, float],
+        took_ms: int = 0,
+    ) -> None:
         self.hop, self.body, self.bridge = hop, body, bridge
         self.reference = by_reference(body)
-        self.pool: tuple[Candidate, ...] = ()
+        self.pool, self.lexical, self.took_ms = pool, lexical, took_ms
         self.kept: tuple[Candidate, ...] = ()
-        self.took_ms = 0
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The fused score of every document."""
+        return document_scores(self.pool, self.lexical)
+
+    @cached_property
+    def chances(self) -> dict[str, float]:
+        """Chance of each document that it holds what the hop asks for. A follow-up's sum to
+        less than 1: there may be nothing to go on to."""
+        if self.bridge is None:
+            return chances(self.scores)
+        if self.bridge.best is not None:
+            return linked_chances(self.pool, self.bridge.names, self.bridge.best)
+        return {key: PLANNED * chance for key, chance in chances(self.scores).items()}
+
+    @cached_property
+    def hits(self) -> Hits:
+        """The score of every sentence that was hit."""
+        return sentence_hits(self.pool)
+
+    @cached_property
+    def passages(self) -> dict[str, Hit]:
+        """Every passage that was hit, by id, in the order of the pool."""
+        found: dict[str, Hit] = {}
+        for candidate in self.pool:
+            found.setdefault(candidate.passage_id, Hit(candidate.document_key, candidate.score))
+        return found
 
     def result(self) -> HopResult:
         """What the hop found, as it is handed out."""

@@ -58,9 +58,8 @@ def fused(parts: Sequence[Mapping[str, float]], settings: QuerySettings) -> list
 
 
 def _candidate(hit: SearchHit, parts: Mapping[str, float], score: float, rank: int) -> Candidate:
-    """Made without validation: hundreds of hits a search, and each field is made fit here."""
     body = hit.source
-    return Candidate.model_construct(
+    return Candidate(
         address_id=hit.id,
         kind=_text(body, "kind"),
         passage_id=_text(body, "passage_id"),

@@ -10,7 +10,8 @@ from resin_es.query.fence import readable
 
 
 class Known:
-    """Registry entries fetched so far in one run, judged with the reader's rights."""
+    """Registry entries fetched so far in one run, judged with the reader's rights: what may not
+    serve as evidence is kept as None."""
 
     def __init__(self, store: UnitStore, principal: Principal) -> None:
         self._store, self.principal = store, principal
@@ -21,18 +22,22 @@ class Known:
         wanted = [key for key in dict.fromkeys(keys) if key and key not in self._entries]
         if wanted:
             found = self._store.fetch([], wanted).entries
-            self._entries.update({key: found.get(key) for key in wanted})
+            self._judge(wanted, found)
 
     def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
         """Passages with their entries, of one moment; what was known before gives way."""
         fetched = self._store.fetch(passage_ids, keys)
-        self._entries.update({key: fetched.entries.get(key) for key in keys})
+        self._judge(keys, fetched.entries)
         return fetched
+
+    def _judge(self, keys: Sequence[str], found: Mapping[str, RegistryEntry]) -> None:
+        for key in keys:
+            entry = found.get(key)
+            self._entries[key] = entry if readable(entry, self.principal) else None
 
     def entry(self, key: str) -> RegistryEntry | None:
         """The entry, if the reader may read its document and it may serve as evidence."""
-        entry = self._entries.get(key)
-        return entry if readable(entry, self.principal) else None
+        return self._entries.get(key)
 
     def current(self, candidate: Candidate) -> bool:
         """Whether the registry lists the candidate's passage, as far as is known."""
@@ -41,5 +46,4 @@ class Known:
 
     def passages(self) -> Mapping[str, Sequence[PassageRef]]:
         """Current passages of every readable document known."""
-        found = ((key, self.entry(key)) for key in self._entries)
-        return {key: entry.passages for key, entry in found if entry is not None}
+        return {k: entry.passages for k, entry in self._entries.items() if entry is not None}

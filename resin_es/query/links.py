@@ -193,8 +193,9 @@ def links(pool: Sequence[Candidate], found: Sequence[Name]) -> dict[str, float]:
     each by closeness, rarity of the name and weight of the document that said it. A document
     is not linked by what it says itself."""
     close: dict[str, dict[int, float]] = {}
+    titles = {title: key_of(bare_title(title)) for title in {c.title for c in pool}}
     for candidate in pool:
-        exact, said = key_of(bare_title(candidate.title)), _said(candidate)
+        exact, said = titles[candidate.title], _said(candidate)
         held = close.setdefault(candidate.document_key, {})
         for index, name in enumerate(found):
             if name.key == exact:

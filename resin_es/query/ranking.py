@@ -8,6 +8,7 @@ sentence counts more where its neighbours count.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from math import exp, sqrt
 from statistics import fmean
 from typing import NamedTuple
@@ -38,8 +39,10 @@ NEIGHBOURS = (0.5, 0.25)
 """What the scores of the sentences next to one, and next but one, add to its own: evidence lies
 together."""
 
-
 Worth = Callable[[Candidate], float]
+
+Hits = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Score of every sentence that was hit, by its id, by document and passage."""
 
 
 class Helping(NamedTuple):
@@ -64,7 +67,7 @@ def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) ->
     """
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
     worth = _nearness(found) if lexical else _score
-    for key, passages in _hits(found, worth).items():
+    for key, passages in sentence_hits(found, worth).items():
         for scores in passages.values():
             own.setdefault(key, {}).update(scores)
     keys = sorted(own)
@@ -117,7 +120,7 @@ def ordered(scores: Mapping[str, float]) -> list[str]:
 
 
 def helpings(
-    found: Sequence[Candidate],
+    hits: Hits,
     order: Sequence[tuple[str, float]],
     current: Mapping[str, Sequence[PassageRef]],
     *,
@@ -131,7 +134,6 @@ def helpings(
     before any gives its second. With ``whole``, a short document comes with all of its
     passages, and its best one may be one that only the document search found.
     """
-    hits = _hits(found)
     lines = {
         key: _line(current[key], hits.get(key, {}), whole=whole)
         for key, _ in order
@@ -157,22 +159,21 @@ def helpings(
     ]
 
 
-def _hits(
-    found: Sequence[Candidate], worth: Worth = _score
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Score of every sentence hit, by document and passage. A sentence's own address decides;
-    units speak for a sentence (the best of them) only where its own was not hit."""
+def sentence_hits(found: Sequence[Candidate], worth: Worth = _score) -> Hits:
+    """What the search says of sentences. A sentence's own address decides; units speak for it
+    (the best of them) only where its own was not hit."""
     result: dict[str, dict[str, dict[str, float]]] = {}
     settled: set[str] = set()
-    for candidate in sorted(found, key=lambda c: c.kind != SENTENCE_KIND):
+    own = [candidate for candidate in found if candidate.kind == SENTENCE_KIND]
+    units = [candidate for candidate in found if candidate.kind != SENTENCE_KIND]
+    for candidate in chain(own, units):
         passage = result.setdefault(candidate.document_key, {}).setdefault(candidate.passage_id, {})
-        own = candidate.kind == SENTENCE_KIND
+        value = worth(candidate)
         for sentence_id in candidate.sentence_ids or (candidate.address_id,):
-            if own:
+            if candidate.kind == SENTENCE_KIND:
                 settled.add(sentence_id)
             elif sentence_id in settled:
                 continue
-            value = worth(candidate)
             passage[sentence_id] = max(value, passage.get(sentence_id, value))
     return result
 

@@ -21,16 +21,12 @@ from resin_es.query.bridge import (
 from resin_es.query.found import Found, embedded_text
 from resin_es.query.hop import document_body, hop_body
 from resin_es.query.known import Known
-from resin_es.query.links import SOURCES, Best, link_clause, linked_chances, named_by
-from resin_es.query.ranking import chances, document_scores, ordered
+from resin_es.query.links import SOURCES, Best, link_clause, named_by
+from resin_es.query.ranking import ordered
 from resin_es.query.settings import QuerySettings
 
 ORIGINAL = "q"
 """Id of the extra hop that searches the bare question."""
-
-PLANNED = 0.25
-"""What the chances of a dependent hop count beside the question's own: its words were completed
-with every name that came up, so its best document is less surely the right one."""
 
 
 class Searching:
@@ -59,7 +55,7 @@ class Searching:
         return bool(self.filters.kinds or self.filters.units_only)
 
     @property
-    def lexical(self) -> Mapping[str, float]:
+    def lexical(self) -> dict[str, float]:
         """Own lexical score of each document, where it may count."""
         if self.units_alone:
             return {}
@@ -106,29 +102,18 @@ class Searching:
             return None
         top = documents[0]
         likeness = max((c.score for c in pool if c.document_key == top), default=0.0)
-        best = Best(top, likeness, self.document_chances(asked)[top])
+        best = Best(top, likeness, self.found[asked].chances[top])
         return followed(follow_up(question, asked), found, best)
 
     def _readable(self, name: str, count: int) -> tuple[list[str], list[Candidate]]:
         """The ``count`` best documents of a hop that the reader may read, and what the hop
         found in current passages of these."""
-        pool = self.found[name].pool
-        best = ordered(document_scores(pool, self.lexical))[:count]
+        item = self.found[name]
+        best = ordered(item.scores)[:count]
         self.known.learn(best)
         readable = [key for key in best if self.known.entry(key) is not None]
         held = set(readable)
-        return readable, [c for c in pool if c.document_key in held and self.known.current(c)]
-
-    def document_chances(self, name: str) -> dict[str, float]:
-        """Chance of each document that it holds what hop ``name`` asks for. A follow-up's sum
-        to less than 1: there may be nothing to go on to."""
-        item = self.found[name]
-        if item.bridge is not None and item.bridge.best is not None:
-            return linked_chances(item.pool, item.bridge.names, item.bridge.best)
-        held = chances(document_scores(item.pool, self.lexical))
-        if item.bridge is not None:
-            return {key: PLANNED * chance for key, chance in held.items()}
-        return held
+        return readable, [c for c in item.pool if c.document_key in held and self.known.current(c)]
 
     def _search(
         self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
@@ -137,21 +122,26 @@ class Searching:
         vectors = self.embedder.embed_queries([embedded_text(hop) for hop, _ in hops])
         self.took("embed", started)
         clauses = address_filter(self.principal, self.filters)
-        found = []
+        bodies = []
         for (hop, bridge), vector in zip(hops, vectors, strict=True):
             values = [float(value) for value in vector]
             link = link_clause(bridge.names) if bridge and bridge.names else None
-            body = hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds, link)
-            found.append(Found(hop, body, bridge))
+            bodies.append(
+                hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds, link)
+            )
         started = time.perf_counter()
-        responses, by_document = self.store.search([item.body for item in found], documents)
+        responses, by_document = self.store.search(bodies, documents)
         self.took("search", started)
-        for item, response in zip(found, responses, strict=True):
-            item.pool = hits.candidates(response, self.settings)
-            item.took_ms = response.took_ms
-            self.found[item.hop.id] = item
         if documents is not None:
             self.documents = hits.documents(by_document)
+        lexical = self.lexical
+        found = [
+            Found(
+                hop, body, bridge, hits.candidates(answer, self.settings), lexical, answer.took_ms
+            )
+            for (hop, bridge), body, answer in zip(hops, bodies, responses, strict=True)
+        ]
+        self.found.update({item.hop.id: item for item in found})
         return found
 
     def took(self, step: str, started: float) -> None:

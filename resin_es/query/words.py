@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 """A word: letters and digits of any script, with inner hyphens, apostrophes, dots."""
@@ -55,6 +56,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text)
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """A rough stem: plurals, the commonest English endings and agents (``director``) cut off.
     Never shorter than 3; only for comparing words with each other."""

@@ -8,7 +8,14 @@ from resin_es.model import Candidate, EvidenceBuffer, Principal, token_count
 from resin_es.query.fence import SourcePassage, fence
 from resin_es.query.lots import HopHelpings
 from resin_es.query.pieces import GAP
-from resin_es.query.ranking import Helping, chances, document_scores, helpings, smoothed
+from resin_es.query.ranking import (
+    Helping,
+    chances,
+    document_scores,
+    helpings,
+    sentence_hits,
+    smoothed,
+)
 from resin_es.query.select import select
 from resin_es.testing.scripted_store import ScriptedDocument, ScriptedStore
 
@@ -185,7 +192,7 @@ def line(
 ) -> list[Helping]:
     scores = [(d.key, float(len(documents) - i)) for i, d in enumerate(documents)]
     current = {d.key: d.entry.passages for d in documents}
-    return helpings(found, scores, current, k=k, whole=whole)
+    return helpings(sentence_hits(found), scores, current, k=k, whole=whole)
 
 
 def test_k_counts_distinct_passages_every_document_giving_one_before_a_second() -> None:
@@ -218,7 +225,7 @@ def test_narrowed_to_units_only_their_passages_count() -> None:
 
 def test_a_document_the_registry_does_not_list_yields_nothing() -> None:
     found = [candidate(A, 0, 0, 0.9)]
-    assert helpings(found, [(A.key, 1.0)], {}, k=5, whole=True) == []
+    assert helpings(sentence_hits(found), [(A.key, 1.0)], {}, k=5, whole=True) == []
 
 
 def test_document_scores_join_own_text_and_best_sentences() -> None:
