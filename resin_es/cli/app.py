@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from resin_es._version import __version__
-from resin_es.cli import demo, evaluate, node, read, setup, traces, write
+from resin_es.cli import demo, evaluate, node, prompts, read, setup, traces, write
 from resin_es.cli.output import handled
 
 app = typer.Typer(
@@ -58,3 +58,4 @@ for _command in (
 ):
     app.command(name=_command.__name__)(handled(_command))
 app.command(name="eval")(handled(evaluate.evaluate))
+app.add_typer(prompts.app, name="prompts")
