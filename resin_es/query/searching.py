@@ -47,6 +47,7 @@ class Searching:
         self.documents: tuple[DocumentHit, ...] = ()
         self.document_body: dict[str, Any] = {}
         self.times: dict[str, int] = {}
+        self._vectors: dict[str, list[float]] = {}
 
     @property
     def units_alone(self) -> bool:
@@ -118,16 +119,13 @@ class Searching:
     def _search(
         self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
     ) -> list[Found]:
-        started = time.perf_counter()
-        vectors = self.embedder.embed_queries([embedded_text(hop) for hop, _ in hops])
-        self.took("embed", started)
+        vectors = self._embedded([embedded_text(hop) for hop, _ in hops])
         clauses = address_filter(self.principal, self.filters)
         bodies = []
         for (hop, bridge), vector in zip(hops, vectors, strict=True):
-            values = [float(value) for value in vector]
             link = link_clause(bridge.names) if bridge and bridge.names else None
             bodies.append(
-                hop_body(hop.retrieval_text, values, clauses, self.settings, hop.kinds, link)
+                hop_body(hop.retrieval_text, vector, clauses, self.settings, hop.kinds, link)
             )
         started = time.perf_counter()
         responses, by_document = self.store.search(bodies, documents)
@@ -143,6 +141,16 @@ class Searching:
         ]
         self.found.update({item.hop.id: item for item in found})
         return found
+
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text, each made once: a follow-up asks the question again."""
+        started = time.perf_counter()
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            for text, vector in zip(new, self.embedder.embed_queries(new), strict=True):
+                self._vectors[text] = [float(value) for value in vector]
+        self.took("embed", started)
+        return [self._vectors[text] for text in texts]
 
     def took(self, step: str, started: float) -> None:
         """Add the time since ``started`` to a step's, in milliseconds."""

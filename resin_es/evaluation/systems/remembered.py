@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from resin_es.model import Coverage, Principal
 from resin_es.ports import Embedder, FetchedEvidence, ModelIdentity, SearchResponse, UnitStore
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ Value = TypeVar("Value")
 
 
 class Remembered:
-    """Answers to the calls of one question, by what was asked."""
+    """Answers to the calls of one question, by what was asked; some of them last for a run."""
 
     def __init__(self) -> None:
         self._answers: dict[str, tuple[Any, float]] = {}
+        self._lasting: dict[str, tuple[Any, float]] = {}
         self._lent = 0.0
 
     def forget(self) -> None:
@@ -31,14 +33,16 @@ class Remembered:
         self._answers.clear()
         self._lent = 0.0
 
-    def call(self, key: str, make: Callable[[], Value]) -> Value:
-        """What ``make`` returned when ``key`` was first asked for."""
-        if key not in self._answers:
+    def call(self, key: str, make: Callable[[], Value], *, lasting: bool = False) -> Value:
+        """What ``make`` returned when ``key`` was first asked for: for this question or, where
+        no question changes it, ``lasting``."""
+        answers = self._lasting if lasting else self._answers
+        if key not in answers:
             started = time.perf_counter()
             value = make()
-            self._answers[key] = value, time.perf_counter() - started
+            answers[key] = value, time.perf_counter() - started
             return value
-        value, seconds = self._answers[key]
+        value, seconds = answers[key]
         self._lent += seconds
         return cast(Value, value)
 
@@ -49,7 +53,8 @@ class Remembered:
 
 
 class RememberingStore:
-    """A store whose searches and fetches are remembered; everything else is the store's own."""
+    """A store whose searches and fetches are remembered, and, since nothing is indexed during
+    a run, what it says of itself; everything else is the store's own."""
 
     def __init__(self, store: UnitStore, memory: Remembered) -> None:
         self._store, self._memory = store, memory
@@ -63,6 +68,16 @@ class RememberingStore:
     def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
         key = json.dumps(["fetch", passage_ids, keys])
         return self._memory.call(key, lambda: self._store.fetch(passage_ids, keys))
+
+    def check(self, model: ModelIdentity) -> None:
+        key = json.dumps(["check", model.model_dump()])
+        self._memory.call(key, lambda: self._store.check(model), lasting=True)
+
+    def coverage(self, principal: Principal, sources: Sequence[str]) -> Sequence[Coverage]:
+        key = json.dumps(["coverage", principal.admin, principal.terms, sources])
+        return self._memory.call(
+            key, lambda: self._store.coverage(principal, sources), lasting=True
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
-from resin_es.errors import InputError
+from resin_es.errors import IndexMismatch, InputError
 from resin_es.evaluation.systems.remembered import (
     Remembered,
     RememberingEmbedder,
@@ -13,7 +15,8 @@ from resin_es.evaluation.systems.remembered import (
 )
 from resin_es.evaluation.systems.resin import VARIANTS
 from resin_es.evaluation.systems.selection import Entry, selected
-from resin_es.model import UNIT_KINDS
+from resin_es.model import UNIT_KINDS, Coverage, Principal
+from resin_es.ports import ModelIdentity
 from resin_es.query.settings import QuerySettings
 
 
@@ -35,6 +38,8 @@ def test_the_default_row_changes_nothing() -> None:
 class Store:
     def __init__(self) -> None:
         self.searches, self.fetches = 0, 0
+        self.checked: list[ModelIdentity] = []
+        self.counted: list[Sequence[str]] = []
 
     def search(self, addresses: object, documents: object) -> tuple[list[object], None]:
         self.searches += 1
@@ -43,6 +48,15 @@ class Store:
     def fetch(self, passage_ids: object, keys: object) -> object:
         self.fetches += 1
         return (passage_ids, keys)
+
+    def check(self, model: ModelIdentity) -> None:
+        self.checked.append(model)
+        if model.dims == 3:
+            raise IndexMismatch("other vectors")
+
+    def coverage(self, principal: Principal, sources: Sequence[str]) -> list[Coverage]:
+        self.counted.append(sources)
+        return [Coverage(source=source, documents=1) for source in sources]
 
     def refresh(self) -> str:
         return "refreshed"
@@ -63,6 +77,30 @@ def test_the_same_search_is_sent_once_a_question() -> None:
     shared.fetch(["p"], ["d"])
     assert store.fetches == 1
     assert shared.refresh() == "refreshed"
+
+
+def test_what_no_question_changes_is_asked_once_a_run() -> None:
+    memory, store = Remembered(), Store()
+    shared = RememberingStore(store, memory)  # type: ignore[arg-type]
+    model, anyone, staff = identity(2), Principal(), Principal(groups=frozenset({"staff"}))
+    for _ in range(2):
+        shared.check(model)
+        assert [c.source for c in shared.coverage(anyone, ("a",))] == ["a"]
+        memory.forget()
+    assert store.checked == [model]
+    assert store.counted == [("a",)]
+    shared.coverage(anyone, ("b",))
+    shared.coverage(staff, ("b",))
+    assert store.counted == [("a",), ("b",), ("b",)]
+    shared.check(model)
+    assert memory.lent() > 0
+    for _ in range(2):
+        with pytest.raises(IndexMismatch):
+            shared.check(identity(3))
+
+
+def identity(dims: int) -> ModelIdentity:
+    return ModelIdentity(name="m", dims=dims)
 
 
 def test_what_a_memory_answered_is_charged_once() -> None:

@@ -72,3 +72,22 @@ def test_a_right_that_is_revoked_between_two_budgets_counts(
     later = at(2000)
     assert bus.key not in {p.document_key for p in later.buffer.passages}
     assert bus.entry.external_id not in {d.document_id for d in later.buffer.dropped}
+
+
+def test_a_follow_up_needs_no_vector_of_its_own(
+    named: ScriptedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_on(named)
+    asked: list[list[str]] = []
+    inner = engine.embedder.embed_queries
+
+    def embed_queries(texts: list[str]) -> object:
+        asked.append(texts)
+        return inner(texts)
+
+    monkeypatch.setattr(engine.embedder, "embed_queries", embed_queries)
+    hops = engine.retrieve(QUESTIONS[1], ANYONE).hops
+    assert [hop.hop.id for hop in hops] == ["h1", "h2", "q", "f"]
+    assert [len(texts) for texts in asked] == [3]
+    vectors = {hop.hop.id: hop.body["knn"]["query_vector"] for hop in hops}
+    assert vectors["f"] == vectors["q"] != vectors["h1"]
