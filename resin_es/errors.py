@@ -23,6 +23,7 @@
     ├── ModelError                             an embedder or a language model failed
     │   ├── ModelUnavailable                   its package, weights, key or endpoint are not there
     │   └── BudgetSpent                        the cap on money is reached; finished work is kept
+    ├── QueueUnavailable                       the broker of background work cannot be reached
     ├── ReadingError                           a document could not be read; names the stage
     └── LocalNodeError                         the local Elasticsearch node
         ├── DownloadError                      fetching or checking the distribution failed
@@ -159,6 +160,10 @@ class BudgetSpent(ModelError):
     def __init__(self, message: str, *, spent: float, cap: float, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.spent, self.cap = spent, cap
+
+
+class QueueUnavailable(ResinError):
+    """The broker of background work cannot be reached, or is set up wrongly."""
 
 
 class ReadingError(ResinError):
