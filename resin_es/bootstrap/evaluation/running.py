@@ -34,6 +34,7 @@ from resin_es.model.base import Frozen
 from resin_es.ports import Progress
 from resin_es.settings import load_settings
 
+GOES_ON = "The same command, without --fresh, goes on from there."
 RESULTS, PAGE = "results.json", "report.html"
 
 
@@ -141,9 +142,13 @@ def _evaluated(
         judge=judge,
         diagnose=FailureDiagnosis(IndexedDocuments(services.store, SOURCE, READER_OF_ROWS)),
     )
-    result = evaluate(
-        dataset, [lane.lane for lane in lanes], options, folder=folder, progress=progress
-    )
+    try:
+        result = evaluate(
+            dataset, [lane.lane for lane in lanes], options, folder=folder, progress=progress
+        )
+    except KeyboardInterrupt:
+        say(f"{dataset.name}: what was found is in {folder.path}. {GOES_ON}")
+        raise
     return result.model_copy(
         update={
             "systems": _ordered(result, rows, wanted),

@@ -7,18 +7,16 @@ of its own, take a question each at a time.
 
 from __future__ import annotations
 
-import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 from resin_es.errors import InputError
 from resin_es.evaluation.judging import Judge
 from resin_es.evaluation.runner.finding import answer_finding, finding
 from resin_es.evaluation.runner.folder import Key, RunFolder, context_texts
+from resin_es.evaluation.runner.lanes import Lane, ask_all
 from resin_es.evaluation.systems.system import EvalSystem
 from resin_es.evaluation.values import (
     AnswerFinding,
@@ -35,14 +33,12 @@ from resin_es.model import Answer
 from resin_es.model.base import content_id
 from resin_es.ports import Composer, Progress
 
+__all__ = ["BUDGETS", "Diagnose", "Lane", "RunOptions", "evaluate", "row_print"]
+
 BUDGETS = (500, 1000, 2000)
 
 Diagnose = Callable[[EvalQuestion, Evidence, Answer | None], Sequence[Miss]]
 """Where a question's missed gold sentences were lost; only for rows with a trace."""
-
-
-def _nothing() -> None:
-    """Nothing to forget."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +57,6 @@ class RunOptions:
     diagnose: Diagnose | None = None
 
 
-class Lane(NamedTuple):
-    """The systems that one question at a time is asked of. ``new_question`` is called before
-    each question (memories forget), ``lent`` tells seconds that a memory spared a row."""
-
-    systems: Sequence[EvalSystem]
-    new_question: Callable[[], None] = _nothing
-    lent: Callable[[], float] = float
-
-
 def evaluate(
     dataset: EvalDataset,
     lanes: Sequence[Lane],
@@ -80,7 +67,8 @@ def evaluate(
 ) -> EvalResult:
     """Run the systems of ``lanes`` (the same rows in each) over the questions; what ``folder``
     holds is not run again. Raises InputError on an empty run, and whatever a system raises: a
-    run with holes in it would not be comparable. What was found until then is kept.
+    run with holes in it would not be comparable. What was found until then is kept, also when
+    the run is interrupted; each lane then ends with the row that it is at.
     """
     options = options or RunOptions()
     questions = tuple(islice(dataset.questions, options.limit))
@@ -89,14 +77,14 @@ def evaluate(
     prints = {system.name: row_print(system) for system in systems}
     known = folder.findings(prints) if folder else {}
 
-    def ask(lane: Lane, question: EvalQuestion) -> None:
-        lane.new_question()
-        for system in lane.systems:
-            _Row(system, lane, options, folder, known, prints).run(question)
+    def ask(lane: Lane, system: EvalSystem, question: EvalQuestion) -> None:
+        _Row(system, lane, options, folder, known, prints).run(question)
 
-    for number, _ in enumerate(_asked(lanes, questions, ask), 1):
+    def done(number: int) -> None:
         if progress is not None:
             progress.update(number, len(questions), f"evaluating {dataset.name}")
+
+    ask_all(lanes, questions, ask, done)
     return EvalResult(
         dataset=dataset.name,
         documents=len(dataset.documents),
@@ -104,34 +92,6 @@ def evaluate(
         asked=questions,
         systems=tuple(_row(system, questions, options, known) for system in systems),
     )
-
-
-def _asked(
-    lanes: Sequence[Lane],
-    questions: Sequence[EvalQuestion],
-    ask: Callable[[Lane, EvalQuestion], None],
-) -> Iterator[None]:
-    """One item for each question asked. The first failure ends the run: questions that wait
-    are not asked any more, those on their way are."""
-    free: queue.SimpleQueue[Lane] = queue.SimpleQueue()
-    for lane in lanes:
-        free.put(lane)
-
-    def taken(question: EvalQuestion) -> None:
-        lane = free.get()
-        try:
-            ask(lane, question)
-        finally:
-            free.put(lane)
-
-    with ThreadPoolExecutor(len(lanes), thread_name_prefix="lane") as threads:
-        waiting = [threads.submit(taken, question) for question in questions]
-        try:
-            for future in as_completed(waiting):
-                yield future.result()
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _check(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resin_es.errors import InputError, StoreUnavailable
+from resin_es.evaluation.runner import lanes
 from resin_es.evaluation.runner.finding import finding
 from resin_es.evaluation.runner.folder import CONTEXTS, FINDINGS, JUDGED, RunFolder
 from resin_es.evaluation.runner.runner import Lane, RunOptions
@@ -331,3 +333,57 @@ def test_a_failure_in_one_lane_ends_the_run_and_keeps_what_was_found(tmp_path: P
 def test_lanes_hold_the_same_rows() -> None:
     with pytest.raises(InputError, match="different systems"):
         evaluate_in(DATASET, [Lane([Fixed()]), Lane([Fixed("other")])], options())
+
+
+class Holding(Fixed):
+    """Answers ``free`` questions, then the next one only once it is let go."""
+
+    def __init__(self, free: int, go: threading.Event) -> None:
+        super().__init__("first")
+        self.free, self.go, self.held = free, go, threading.Event()
+
+    def evidence(self, question: str, budget: int) -> Evidence:
+        if len(self.asked) >= 2 * self.free:
+            self.held.set()
+            assert self.go.wait(timeout=30)
+        return super().evidence(question, budget)
+
+
+class Interrupting:
+    """A user who presses Ctrl-C once a question is through and all lanes are busy again."""
+
+    def __init__(self, *busy: threading.Event) -> None:
+        self.busy = busy
+
+    def update(self, done: int, total: int | None, description: str) -> None:
+        assert all(one.wait(timeout=30) for one in self.busy)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_ends_the_run_with_the_rows_at_hand_and_a_rerun_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            go.set()
+            super().shutdown(wait, cancel_futures=cancel_futures)
+
+    monkeypatch.setattr(lanes, "ThreadPoolExecutor", Pool)
+    many = DATASET.model_copy(update={"questions": tuple(question(f"q{n}") for n in range(9))})
+    slow, quick = (Holding(0, go), Fixed("second")), (Holding(1, go), Fixed("second"))
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_in(
+            many,
+            [Lane(slow), Lane(quick)],
+            options(),
+            folder=RunFolder(tmp_path, "one"),
+            progress=Interrupting(slow[0].held, quick[0].held),
+        )
+    assert [len(one.asked) for one in slow] == [2, 0], "the row at hand is finished, no other begun"
+    assert [len(one.asked) for one in quick] == [4, 2], "nor is a question that waits"
+    assert len((tmp_path / FINDINGS).read_text().splitlines()) == 8
+    rest = Fixed("first"), Fixed("second")
+    evaluate(many, rest, options(), folder=RunFolder(tmp_path, "one"))
+    assert sum(len(one.asked) for one in rest) == 9 * 2 * 2 - 8
