@@ -108,6 +108,23 @@ class Settings(BaseSettings):
         description="dollars per million tokens, as JSON: model to [input, output]",
     )
 
+    # background work
+    redis_url: str = Field(
+        "redis://127.0.0.1:6379/7", description="broker, with a database of its own"
+    )
+    clusters: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="other clusters that sources live on, as JSON: name to {url, api_key, …}",
+    )
+    max_attempts: int = Field(5, ge=1, description="tries before a document is a dead letter")
+    backoff_seconds: float = Field(30.0, ge=0, description="pause after a first failed try")
+    task_documents: int = Field(16, ge=1, description="documents in one task")
+    task_seconds: float = Field(900.0, gt=0, description="hard limit of one task")
+    queue_bound: int = Field(1000, ge=1, description="most messages that a sync leaves waiting")
+    sync_seconds: float = Field(60.0, gt=0, description="pause between syncs of a source")
+    reconcile_seconds: float = Field(60.0, gt=0, description="pause between reconciliations")
+    trace_days: float = Field(90.0, gt=0, description="how long traces are kept")
+
     # evaluation
     eval_model: str | None = Field(None, description="Claude model of the rows that need one")
     external_url: str | None = Field(

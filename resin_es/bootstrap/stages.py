@@ -11,6 +11,7 @@ from resin_es.index.indexer_settings import IndexSettings
 from resin_es.index.settings import StoreSettings
 from resin_es.query.settings import QuerySettings
 from resin_es.settings import Settings, java_homes
+from resin_es.sync.settings import SyncSettings
 
 if TYPE_CHECKING:
     from resin_es.adapters.elasticsearch.client import ConnectionOptions
@@ -42,6 +43,16 @@ def index_settings(settings: Settings) -> IndexSettings:
         batch_documents=settings.batch_documents,
         lease_s=settings.lease_seconds,
         cache_vectors=settings.cache_vectors,
+    )
+
+
+def sync_settings(settings: Settings) -> SyncSettings:
+    return SyncSettings(
+        lease_s=settings.lease_seconds,
+        max_attempts=settings.max_attempts,
+        backoff_s=settings.backoff_seconds,
+        chunk=settings.task_documents,
+        queue_bound=settings.queue_bound,
     )
 
 
