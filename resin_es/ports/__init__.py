@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from resin_es.ports.language import (
+    BatchBook,
     BatchItem,
     BatchModel,
+    BatchRecord,
     BatchState,
     BatchStatus,
     LanguageModel,
@@ -44,8 +46,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddressRecord",
+    "BatchBook",
     "BatchItem",
     "BatchModel",
+    "BatchRecord",
     "BatchState",
     "BatchStatus",
     "BulkReport",

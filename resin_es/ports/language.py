@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from typing import Any, Literal, Protocol
 
@@ -111,12 +112,14 @@ class BatchState(str, Enum):
 
 
 class BatchStatus(Frozen):
-    """``done`` of ``total`` items have an outcome."""
+    """``done`` of ``total`` items have an outcome. ``FAILED``: there is no such batch (any
+    more), or its results are gone."""
 
     id: str
     state: BatchState
     done: int = 0
     total: int = 0
+    created_at: datetime | None = None
 
 
 class BatchItem(Frozen):
@@ -142,6 +145,45 @@ class BatchModel(Protocol):
         ...
 
     def cancel(self, batch_id: str) -> None: ...
+
+    def recent(self, since: datetime) -> Iterator[BatchStatus]:
+        """The account's batches made at or after ``since``, newest first: how one is found
+        again whose id got lost."""
+        ...
+
+
+class BatchRecord(Frozen):
+    """A batch as it is remembered from before it is submitted until its results have landed.
+
+    ``key`` names the record; ``batch_id`` is empty until the provider has named the batch.
+    ``dollars`` is what it may cost. A call in an open record is under way, or may be: it is not
+    submitted again.
+    """
+
+    key: str
+    batch_id: str = ""
+    stage: Stage
+    model: str
+    call_ids: tuple[str, ...]
+    dollars: float = 0.0
+    created_at: datetime
+
+
+class BatchBook(Protocol):
+    """Remembers the batches under way, so that a run that died is gone on with. Raises the
+    StoreError family."""
+
+    def keep(self, record: BatchRecord) -> None:
+        """Create or replace, by ``key``; durable and seen by ``open`` when this returns."""
+        ...
+
+    def open(self) -> Sequence[BatchRecord]:
+        """Every record kept and not closed, oldest first."""
+        ...
+
+    def close(self, key: str) -> None:
+        """Forget it; one that is not there is closed already."""
+        ...
 
 
 class RateLimiter(Protocol):
