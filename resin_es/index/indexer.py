@@ -91,6 +91,25 @@ class Indexer:
             report.seconds += time.monotonic() - started
         return report
 
+    def survey(
+        self, documents: Iterable[Document], *, seen: Callable[[int], None] = lambda count: None
+    ) -> Iterator[tuple[Document, Previous | None]]:
+        """Those documents that :meth:`index` would read, each with what it would keep of the
+        last version. Writes and claims nothing; what another process holds is listed too.
+
+        ``seen`` is told after each batch how many documents were looked at. Raises StoreError.
+        """
+        count = 0
+        for batch in self._batches(documents):
+            stored = self._store.entries([document.key for document in batch])
+            for document in batch:
+                known = stored.get(document.key)
+                entry = known.entry if known else None
+                if decide(document, entry, self.pipeline) is Need.READ:
+                    yield document, self._previous(entry)
+            count += len(batch)
+            seen(count)
+
     def delete(
         self, source: str, external_ids: Sequence[str], report: IndexReport | None = None
     ) -> IndexReport:
@@ -222,7 +241,9 @@ class Indexer:
                 self._lost([document], report)
                 continue
             work.append(commit.Work(document, entry, guard, before=known.entry if known else None))
-        readings = read_many([(item.document, self._previous(item)) for item in work], self._reader)
+        readings = read_many(
+            [(item.document, self._previous(item.before)) for item in work], self._reader
+        )
         done = commit.commit(
             self._store,
             self._embedder,
@@ -235,10 +256,9 @@ class Indexer:
         for item, reading in done:
             self._count(item, reading, report)
 
-    def _previous(self, item: commit.Work) -> Previous | None:
+    def _previous(self, before: RegistryEntry | None) -> Previous | None:
         """What may be kept of the last committed version: nothing if another pipeline wrote
         it, and never a passage whose reading failed."""
-        before = item.before
         if before is None or before.pipeline != self.pipeline or not before.passages:
             return None
         if before.status is DocumentStatus.DELETED:
