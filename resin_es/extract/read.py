@@ -1,8 +1,8 @@
 """Reading documents: sentences, language gate, diff, passages, units.
 
 The one place where the stages of extraction meet a :class:`~resin_es.ports.Reader`. What goes
-wrong in the reader stays within its window or passage and is named; what goes wrong with the
-set-up (a model that is not there, a setting) is raised, since every document would meet it.
+wrong in the reader stays within its window or passage and is named; what every document would
+meet (a model that is not there, a setting, no money left) is raised.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from pydantic import Field
 
 from resin_es.extract.drafting import (
     Drafting,
+    Opened,
     Previous,
     State,
-    draft_passages,
+    open_draft,
+    read_window,
     reading_language,
 )
+from resin_es.extract.lanes import in_lanes
 from resin_es.extract.language import UNDETERMINED, detect_language
 from resin_es.extract.normalize import normalize
 from resin_es.extract.sentences import sentences_of
@@ -33,7 +36,7 @@ from resin_es.model import (
     StageError,
     Unit,
 )
-from resin_es.ports import PassageInput, Reader, UnitReading
+from resin_es.ports import PassageInput, PassageReading, Reader, ReadingWindow, UnitReading
 
 __all__ = ["Previous", "Reading", "read_document", "read_many"]
 
@@ -44,9 +47,11 @@ class Reading(Frozen):
     ``passages`` are all of the document's, in order, and hold each sentence once; ``refs`` are
     the same for the registry. Those named in ``kept_passage_ids`` were not read: they are
     rebuilt from the text alone (same id, no entity or role), and their stored records and
-    units still hold. ``failed_passage_ids`` have no units because the reader failed;
-    ``failures`` says how. ``rejected`` counts drafts by reason, and as ``language:<code>`` the
-    passages that the reader has no language for. ``tokens`` and ``cost`` are the extractor's.
+    units still hold. ``failed_passage_ids`` could not be read, or only in part, and lack the
+    units of what was not; ``failures`` says how. ``rejected`` counts drafts by reason, and as
+    ``language:<code>`` the passages that the reader has no language for. ``faults`` counts what
+    went wrong with a model, put right or not. ``tokens`` and ``cost`` (US dollars) are those of
+    both stages.
     """
 
     document_key: str
@@ -60,6 +65,7 @@ class Reading(Frozen):
     new_units: tuple[Unit, ...] = ()
     rejected: Mapping[str, int] = Field(default_factory=dict)
     failures: tuple[StageError, ...] = ()
+    faults: Mapping[str, int] = Field(default_factory=dict)
     read_passages: int = 0
     """Passages given to the reader; ``read_sentences`` is how many they hold."""
     read_sentences: int = 0
@@ -69,6 +75,15 @@ class Reading(Frozen):
     """Faults of the passage constructor that were put right."""
     tokens: int = 0
     cost: float = 0.0
+
+
+class _Open(NamedTuple):
+    """A document before its passages are known. ``told`` is the language to tell the reader."""
+
+    language: str
+    told: str | None
+    sentences: tuple[Sentence, ...]
+    opened: Opened
 
 
 class _Work(NamedTuple):
@@ -85,38 +100,64 @@ class _Work(NamedTuple):
 def read_document(document: Document, reader: Reader, previous: Previous | None = None) -> Reading:
     """Read one document; with ``previous``, only what changed since.
 
-    Raises what is wrong with the set-up (ModelUnavailable, SettingsError); a failure to read
-    is in the result.
+    Raises what every document would meet (ModelUnavailable, BudgetSpent, SettingsError); a
+    failure to read this one is in the result.
     """
     return read_many([(document, previous)], reader)[0]
 
 
-def read_many(inputs: Sequence[tuple[Document, Previous | None]], reader: Reader) -> list[Reading]:
-    """Read documents, in order, their passages pooled into as few calls of ``reader.units`` as
-    possible. A failing pool is halved until the failure stands with the passage that caused it.
-    Raises as :func:`read_document`.
+def read_many(
+    inputs: Sequence[tuple[Document, Previous | None]],
+    reader: Reader,
+    *,
+    lanes: int | None = None,
+) -> list[Reading]:
+    """Read documents, in order.
+
+    Windows go to the reader one by one, up to ``lanes`` at a time (``reader.lanes`` by
+    default); passages in as few calls of ``reader.units`` as possible. A failing pool is halved
+    until the failure stands with the passage that caused it. Raises as :func:`read_document`.
     """
-    works = [_prepare(document, previous or Previous(), reader) for document, previous in inputs]
+    works = _works(inputs, reader, reader.lanes if lanes is None else lanes)
     outcomes = iter(extract_units([item for work in works for item in work.inputs], reader))
     return [_finish(work, [next(outcomes) for _ in work.inputs], reader) for work in works]
 
 
-def _prepare(document: Document, previous: Previous, reader: Reader) -> _Work:
+def _works(
+    inputs: Sequence[tuple[Document, Previous | None]], reader: Reader, lanes: int
+) -> list[_Work]:
+    """All documents cut into passages."""
+    opened = [_open(document, previous or Previous(), reader) for document, previous in inputs]
+
+    def ask(window: ReadingWindow) -> PassageReading:
+        return read_window(reader, window)
+
+    answers = iter(in_lanes(ask, [w for one in opened for w in one.opened.windows], lanes))
+    return [_prepared(one, [next(answers) for _ in one.opened.windows]) for one in opened]
+
+
+def _open(document: Document, previous: Previous, reader: Reader) -> _Open:
     language = detect_language(document.text)
     told = reading_language(reader, language, document.text)
     sentences = sentences_of(document, "en" if language == UNDETERMINED else language)
-    drafting = draft_passages(document, sentences, reader, told, previous)
+    return _Open(language, told, sentences, open_draft(document, sentences, told, previous))
+
+
+def _prepared(one: _Open, answers: Sequence[PassageReading]) -> _Work:
+    document = one.opened.document
+    drafting = one.opened.close(answers)
     fresh = [
         PassageInput(
             title=document.title,
             passage=passage,
-            sentences=sentences[part.draft.first : part.draft.last + 1],
-            language=told or language,
+            sentences=one.sentences[part.draft.first : part.draft.last + 1],
+            language=one.told or one.language,
         )
         for part, passage in zip(drafting.parts, drafting.passages, strict=True)
-        if part.state is State.NEW and told is not None
+        if part.state is State.NEW and one.told is not None
     ]
-    return _Work(document, language, told is not None, sentences, drafting, tuple(fresh))
+    readable = one.told is not None
+    return _Work(document, one.language, readable, one.sentences, drafting, tuple(fresh))
 
 
 class _Units(NamedTuple):
@@ -126,15 +167,15 @@ class _Units(NamedTuple):
     rejected: Counter[str]
     failures: dict[str, StageError]
     """By passage id."""
+    faults: Counter[str]
 
 
-def _units(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Reader) -> _Units:
+def _units(work: _Work, outcomes: Sequence[UnitReading], reader: Reader) -> _Units:
     """Normalise what the reader said about one document."""
-    found = _Units([], Counter(), {})
+    found = _Units([], Counter(), {}, Counter(work.drafting.faults))
     for item, outcome in zip(work.inputs, outcomes, strict=True):
-        if isinstance(outcome, StageError):
-            found.failures[item.passage.id] = outcome
-            continue
+        if outcome.failure is not None:
+            found.failures[item.passage.id] = outcome.failure
         units, rejects = normalize(
             outcome.drafts,
             item.passage,
@@ -146,15 +187,15 @@ def _units(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Re
         )
         found.units.extend(units)
         found.rejected.update(reject.reason for reject in (*outcome.rejects, *rejects))
+        found.faults.update(outcome.faults)
     if not work.readable and (unread := len(_ids(work.drafting, State.NEW))):
         found.rejected[f"language:{work.language}"] = unread
     return found
 
 
-def _finish(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: Reader) -> Reading:
+def _finish(work: _Work, outcomes: Sequence[UnitReading], reader: Reader) -> Reading:
     found = _units(work, outcomes, reader)
     failed = _ids(work.drafting, State.FAILED) | set(found.failures)
-    readings = [outcome for outcome in outcomes if isinstance(outcome, UnitReading)]
     return Reading(
         document_key=work.document.key,
         document_version=work.document.version,
@@ -167,12 +208,13 @@ def _finish(work: _Work, outcomes: Sequence[UnitReading | StageError], reader: R
         new_units=tuple(found.units),
         rejected=dict(sorted(found.rejected.items())),
         failures=(*work.drafting.failures, *found.failures.values()),
+        faults=dict(sorted(found.faults.items())),
         read_passages=len(work.inputs),
         read_sentences=sum(len(item.sentences) for item in work.inputs),
         unread_language=not work.readable,
         repairs=work.drafting.repairs,
-        tokens=sum(reading.tokens for reading in readings),
-        cost=sum(reading.cost for reading in readings),
+        tokens=work.drafting.tokens + sum(outcome.tokens for outcome in outcomes),
+        cost=work.drafting.cost + sum(outcome.cost for outcome in outcomes),
     )
 
 

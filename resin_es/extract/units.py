@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resin_es.errors import ModelError, ModelUnavailable, ReadingError, ResinError
+from resin_es.errors import BudgetSpent, ModelError, ModelUnavailable, ReadingError, ResinError
 from resin_es.model import StageError
 from resin_es.ports import PassageInput, Reader, UnitReading
 
 UNITS_STAGE = "units"
+ENDS_THE_RUN = (ModelUnavailable, BudgetSpent)
+"""What every other passage would meet too, so that nothing is gained by going on."""
 _POOL = 512
 """Passages in one call of ``Reader.units``; bounds what is in memory at a time."""
 _GIVE_UP = 5
 """So many single passages failing in a row, and the reader itself is taken to be down."""
 
 
-def extract_units(inputs: Sequence[PassageInput], reader: Reader) -> list[UnitReading | StageError]:
-    """One outcome per passage, in order: its reading, or the error that it caused.
+def extract_units(inputs: Sequence[PassageInput], reader: Reader) -> list[UnitReading]:
+    """One reading per passage, in order; the ``failure`` of one says what it failed with.
 
-    A pool that fails is halved and asked again, down to the passage at fault. Once five in a
-    row have failed alone, the rest is not asked any more and gets the last error. Raises
-    ModelUnavailable: no document could be read without the model.
+    A pool that fails as a whole is halved and asked again, down to the passage at fault. Once
+    five in a row have failed alone, the rest is not asked any more and gets the last error.
+    Raises ModelUnavailable and BudgetSpent: no document could be read any further.
     """
     state = _Extraction(reader)
-    outcomes: list[UnitReading | StageError] = []
+    outcomes: list[UnitReading] = []
     for start in range(0, len(inputs), _POOL):
         outcomes.extend(state.ask(inputs[start : start + _POOL]))
     return outcomes
@@ -43,11 +45,11 @@ class _Extraction:
         self._failed_in_a_row = 0
         self._last: StageError | None = None
 
-    def ask(self, inputs: Sequence[PassageInput]) -> list[UnitReading | StageError]:
+    def ask(self, inputs: Sequence[PassageInput]) -> list[UnitReading]:
         if not inputs:
             return []
         if self._last is not None and self._failed_in_a_row >= _GIVE_UP:
-            return [self._last] * len(inputs)
+            return [UnitReading(failure=self._last)] * len(inputs)
         try:
             readings = list(self._reader.units(inputs))
             if len(readings) != len(inputs):
@@ -55,19 +57,17 @@ class _Extraction:
                     f"the reader returned {len(readings)} readings for {len(inputs)} passages",
                     stage=UNITS_STAGE,
                 )
-        except ModelUnavailable:
+        except ENDS_THE_RUN:
             raise
         except (ReadingError, ModelError) as error:
             return self._confine(inputs, error)
         self._failed_in_a_row = 0
-        return [*readings]
+        return readings
 
-    def _confine(
-        self, inputs: Sequence[PassageInput], error: ResinError
-    ) -> list[UnitReading | StageError]:
+    def _confine(self, inputs: Sequence[PassageInput], error: ResinError) -> list[UnitReading]:
         if len(inputs) == 1:
             self._failed_in_a_row += 1
             self._last = as_failure(error, UNITS_STAGE)
-            return [self._last]
+            return [UnitReading(failure=self._last)]
         middle = len(inputs) // 2
         return [*self.ask(inputs[:middle]), *self.ask(inputs[middle:])]

@@ -24,10 +24,12 @@ from resin_es.ports.stages import (
     Embedder,
     ModelIdentity,
     PassageInput,
+    PassageReading,
     Planner,
     Reader,
     ReadingWindow,
     UnitReading,
+    UnreadSpan,
 )
 from resin_es.ports.store import (
     AddressRecord,
@@ -65,6 +67,7 @@ __all__ = [
     "ModelReply",
     "OutputCache",
     "PassageInput",
+    "PassageReading",
     "Planner",
     "Progress",
     "RateLimiter",
@@ -78,6 +81,7 @@ __all__ = [
     "TextModel",
     "UnitReading",
     "UnitStore",
+    "UnreadSpan",
     "Usage",
     "Vectors",
 ]

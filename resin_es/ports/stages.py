@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from pydantic import Field
 
 from resin_es.model import (
     Answer,
@@ -13,6 +15,7 @@ from resin_es.model import (
     Plan,
     ReaderIdentity,
     Sentence,
+    StageError,
     UnitDraft,
     UnitReject,
 )
@@ -79,11 +82,41 @@ class PassageInput(Frozen):
     language: str = "en"
 
 
+class UnreadSpan(Frozen):
+    """Sentences ``first`` to ``last`` of a window (indices, both included) that could not be
+    cut into passages, and why."""
+
+    first: int = Field(ge=0)
+    last: int = Field(ge=0)
+    error: StageError
+
+
+class PassageReading(Frozen):
+    """What a passage constructor returns. Indices count the window's sentences.
+
+    ``unread`` are parts of the window that failed; the drafts hold for the rest. ``faults``
+    counts what went wrong on the way, by short name, whether it was put right or not.
+    ``tokens`` and ``cost`` (US dollars) are what it spent, failures included.
+    """
+
+    drafts: tuple[PassageDraft, ...] = ()
+    unread: tuple[UnreadSpan, ...] = ()
+    faults: Mapping[str, int] = Field(default_factory=dict)
+    tokens: int = 0
+    cost: float = 0.0
+
+
 class UnitReading(Frozen):
-    """What a unit extractor returns. ``tokens`` and ``cost`` are what it spent."""
+    """What a unit extractor returns for one passage.
+
+    ``failure`` says that the passage, or a part of it, could not be read: the drafts are those
+    of the rest. ``faults``, ``tokens`` and ``cost`` are as in :class:`PassageReading`.
+    """
 
     drafts: tuple[UnitDraft, ...] = ()
     rejects: tuple[UnitReject, ...] = ()
+    failure: StageError | None = None
+    faults: Mapping[str, int] = Field(default_factory=dict)
     tokens: int = 0
     cost: float = 0.0
 
@@ -94,19 +127,31 @@ class Reader(Protocol):
     @property
     def identity(self) -> ReaderIdentity: ...
 
+    @property
+    def lanes(self) -> int:
+        """How many calls of ``passages`` it wants at a time, from as many threads; 1 for a
+        reader that is not thread-safe or has nothing to wait for."""
+        ...
+
     def languages(self) -> frozenset[str] | None:
         """Languages it reads (ISO 639-1), None for all. Others get no units, and are counted."""
         ...
 
-    def passages(self, window: ReadingWindow) -> Sequence[PassageDraft]:
+    def passages(self, window: ReadingWindow) -> PassageReading:
         """Drafts that cover ``window.sentences``; the caller repairs gaps and overlaps.
 
-        Raises ReadingError.
+        Raises ReadingError or ModelError where the whole window failed and nothing was spent;
+        ModelUnavailable and BudgetSpent end the run.
         """
         ...
 
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
-        """One reading per passage, in order. Raises ReadingError."""
+        """One reading per passage, in order.
+
+        A reader that is paid by the call names a failure in the passage's own reading. Raises
+        ReadingError or ModelError for all of ``passages`` together: the caller then asks again
+        for halves of them. ModelUnavailable and BudgetSpent end the run.
+        """
         ...
 
 

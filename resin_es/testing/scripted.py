@@ -11,9 +11,9 @@ from resin_es.model import (
     Sentence,
     UnitDraft,
 )
-from resin_es.ports import PassageInput, ReadingWindow, UnitReading
+from resin_es.ports import PassageInput, PassageReading, ReadingWindow, UnitReading
 
-PassageScript = Callable[[ReadingWindow], Sequence[PassageDraft]]
+PassageScript = Callable[[ReadingWindow], Sequence[PassageDraft] | PassageReading]
 UnitScript = Callable[[PassageInput], UnitReading]
 
 
@@ -57,11 +57,13 @@ class ScriptedReader:
         units: UnitScript | Mapping[str, Sequence[UnitDraft]] | None = None,
         languages: frozenset[str] | None = frozenset({"en"}),
         version: str = "1",
+        lanes: int = 1,
     ) -> None:
         self._passages = passages or one_passage_per(3)
         self._units = units if units is not None else one_unit_per_sentence
         self._languages = languages
         self.identity = ReaderIdentity(model="scripted", prompt_version=version)
+        self.lanes = lanes
         self.windows: list[ReadingWindow] = []
         self.asked: list[PassageInput] = []
         self.unit_calls = 0
@@ -69,9 +71,10 @@ class ScriptedReader:
     def languages(self) -> frozenset[str] | None:
         return self._languages
 
-    def passages(self, window: ReadingWindow) -> Sequence[PassageDraft]:
+    def passages(self, window: ReadingWindow) -> PassageReading:
         self.windows.append(window)
-        return self._passages(window)
+        said = self._passages(window)
+        return said if isinstance(said, PassageReading) else PassageReading(drafts=tuple(said))
 
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
         self.unit_calls += 1

@@ -16,8 +16,8 @@ from resin_es.adapters.syntax.reclause import no_verb
 from resin_es.adapters.syntax.subjects import Memory
 from resin_es.adapters.syntax.tree import Tok, Tree, from_doc
 from resin_es.errors import ModelUnavailable, ReadingError
-from resin_es.model import PassageDraft, ReaderIdentity, UnitDraft
-from resin_es.ports import PassageInput, ReadingWindow, UnitReading
+from resin_es.model import ReaderIdentity, UnitDraft
+from resin_es.ports import PassageInput, PassageReading, ReadingWindow, UnitReading
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -38,6 +38,9 @@ class SyntaxReader:
     on ``n_process`` processes.
     """
 
+    lanes = 1
+    """The parser holds the interpreter: threads would only wait for each other."""
+
     def __init__(self, batch_size: int = 128, n_process: int = 1) -> None:
         self._batch_size = batch_size
         self._n_process = n_process
@@ -53,13 +56,13 @@ class SyntaxReader:
         """English only."""
         return frozenset({"en"})
 
-    def passages(self, window: ReadingWindow) -> Sequence[PassageDraft]:
+    def passages(self, window: ReadingWindow) -> PassageReading:
         """Entity-centred passages by rule; every sentence in exactly one.
 
         Raises ModelUnavailable, ReadingError.
         """
         trees = self.parse([sentence.text for sentence in window.sentences])
-        return construct(window, trees)
+        return PassageReading(drafts=tuple(construct(window, trees)))
 
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
         """Unit drafts per passage, in order. Raises ModelUnavailable, ReadingError."""

@@ -15,7 +15,7 @@ def test_an_entity_holds_a_passage_together_and_a_turn_ends_it(reader: SyntaxRea
         "Many ferries leave from Pier 3.",
         "The ferries carry bicycles.",
     )
-    drafts = reader.passages(window)
+    drafts = reader.passages(window).drafts
     assert [(draft.first, draft.last) for draft in drafts] == [(0, 2), (3, 4)]
     assert drafts[0].main_entity == "Red Line"
     assert drafts[0].entity_type == "metro line"
@@ -31,7 +31,7 @@ def test_a_section_label_starts_a_passage_and_gives_its_role(reader: SyntaxReade
         "Plots were visited twice.",
         "Results: Oak trees grew less in dry plots.",
     )
-    drafts = reader.passages(window)
+    drafts = reader.passages(window).drafts
     assert [draft.first for draft in drafts] == [0, 2, 4]
     assert [draft.role for draft in drafts] == [
         EvidenceRole.BACKGROUND, EvidenceRole.METHOD, EvidenceRole.RESULT,
@@ -40,11 +40,11 @@ def test_a_section_label_starts_a_passage_and_gives_its_role(reader: SyntaxReade
 
 def test_passages_are_bounded(reader: SyntaxReader) -> None:
     window = window_of(*["The Red Line carries many people every day."] * 23)
-    assert all(draft.last - draft.first < 5 for draft in reader.passages(window))
+    assert all(draft.last - draft.first < 5 for draft in reader.passages(window).drafts)
 
 
 def test_an_empty_window_has_no_passages(reader: SyntaxReader) -> None:
-    assert list(reader.passages(window_of())) == []
+    assert list(reader.passages(window_of()).drafts) == []
 
 
 def test_a_sentence_that_leans_back_stays_with_what_it_leans_on(reader: SyntaxReader) -> None:
@@ -54,7 +54,7 @@ def test_a_sentence_that_leans_back_stays_with_what_it_leans_on(reader: SyntaxRe
         "However, ferries leave from Pier 3.",
         "Several of these carry bicycles.",
     )
-    assert [(one.first, one.last) for one in reader.passages(window)] == [(0, 3)]
+    assert [(one.first, one.last) for one in reader.passages(window).drafts] == [(0, 3)]
 
 
 REPORT = (
@@ -71,7 +71,7 @@ REPORT = (
 
 
 def test_the_steps_of_a_report_are_parted_and_named(reader: SyntaxReader) -> None:
-    drafts = reader.passages(window_of(*REPORT, title="Oak dieback in dry plots"))
+    drafts = reader.passages(window_of(*REPORT, title="Oak dieback in dry plots")).drafts
     assert [(one.first, one.last, one.role.value) for one in drafts] == [
         (0, 1, "background"), (2, 5, "method"), (6, 8, "result"),
     ]  # fmt: skip
@@ -92,7 +92,7 @@ def test_the_steps_of_a_report_are_parted_and_named(reader: SyntaxReader) -> Non
     ],
 )  # fmt: skip
 def test_roles_follow_their_cues(reader: SyntaxReader, role: str, texts: tuple[str, ...]) -> None:
-    assert [one.role for one in reader.passages(window_of(*texts))] == [EvidenceRole(role)]
+    assert [one.role for one in reader.passages(window_of(*texts)).drafts] == [EvidenceRole(role)]
 
 
 def test_quantities_and_samples_are_no_main_entity(reader: SyntaxReader) -> None:
@@ -100,13 +100,13 @@ def test_quantities_and_samples_are_no_main_entity(reader: SyntaxReader) -> None
         "Samples were taken from approximately 159 kinases.",
         "The samples showed that all kinases bind calcium.",
     )
-    (draft,) = reader.passages(window)
+    (draft,) = reader.passages(window).drafts
     assert draft.main_entity == "kinases"
 
 
 def test_a_piece_of_a_joined_name_is_no_main_entity(reader: SyntaxReader) -> None:
     window = window_of("SIRT1\u2013LKB1\u2013AMPK signaling inhibits lipogenesis.")
-    (draft,) = reader.passages(window)
+    (draft,) = reader.passages(window).drafts
     assert draft.main_entity not in ("SIRT1", "LKB1", "AMPK")
 
 
@@ -116,14 +116,14 @@ def test_a_hyphenated_name_stays_whole_and_a_bare_noun_yields(reader: SyntaxRead
         "Breeders fight sprouting.",
         "Pre-harvest sprouting is common.",
     )
-    (draft,) = reader.passages(window)
+    (draft,) = reader.passages(window).drafts
     assert draft.main_entity == "Pre-harvest sprouting"
 
 
 def test_the_bringer_of_news_is_no_main_entity(reader: SyntaxReader) -> None:
     window = window_of("Correlation analysis revealed that oak seedlings need light.",
                        "Flow cytometry showed that oak seedlings are small.")  # fmt: skip
-    (draft,) = reader.passages(window)
+    (draft,) = reader.passages(window).drafts
     assert draft.main_entity == "oak seedlings"
 
 
@@ -132,5 +132,5 @@ def test_a_long_name_keeps_what_its_adjective_rests_on(reader: SyntaxReader) -> 
         "Through transcriptomic analysis, 6684 and 6616 differentially expressed genes were "
         "identified from the skin and muscle tissues, respectively.",
     )
-    (draft,) = reader.passages(window)
+    (draft,) = reader.passages(window).drafts
     assert draft.main_entity == "differentially expressed genes"

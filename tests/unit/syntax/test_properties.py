@@ -41,7 +41,7 @@ def test_quotes_are_verbatim_and_cite_their_sentence(
 def test_passages_partition_the_window(reader: SyntaxReader, texts: list[str]) -> None:
     covered = [
         index
-        for draft in reader.passages(window_of(*texts))
+        for draft in reader.passages(window_of(*texts)).drafts
         for index in range(draft.first, draft.last + 1)
     ]
     assert covered == list(range(len(texts)))
