@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import pickle
+import tempfile
+from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from types import TracebackType
+from typing import IO
 
 from resin_es.model import Document
 
 
 class DocumentSpool:
     """A context manager: on entering, ``documents`` are written to a temporary file that only
-    this user may read; on leaving, it is deleted. Iterating gives them again, any number of
-    times; memory holds one at a time."""
+    this user may read (where the system has it, one without a name); on leaving, it is gone.
+
+    Iterating gives them again, any number of times, :meth:`part` a run of them; memory holds
+    one at a time and eight bytes for each. Not for several threads at once. Pickled, since JSON
+    would not give back every value of free metadata, and nobody else can write the file.
+    """
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = documents
+        self._starts: array[int] = array("Q")
+        self._stack = ExitStack()
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> DocumentSpool:
-        raise NotImplementedError
+        with ExitStack() as stack:
+            file = stack.enter_context(tempfile.TemporaryFile(prefix="resin-es-"))
+            position = 0
+            for document in self._documents:
+                self._starts.append(position)
+                position += file.write(pickle.dumps(document))
+            self._file, self._stack = file, stack.pop_all()
+        return self
 
     def __exit__(
         self,
@@ -25,7 +44,24 @@ class DocumentSpool:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        raise NotImplementedError
+        self._file = None
+        self._stack.close()
+
+    def __len__(self) -> int:
+        return len(self._starts)
 
     def __iter__(self) -> Iterator[Document]:
-        raise NotImplementedError
+        return self.part(0, len(self))
+
+    def part(self, start: int, stop: int) -> Iterator[Document]:
+        """Documents ``start`` to ``stop - 1``, by the order in which they came."""
+        for number in range(start, min(stop, len(self))):
+            yield self._document(number)
+
+    def _document(self, number: int) -> Document:
+        if self._file is None:
+            raise RuntimeError("the spool is closed")
+        # seek each time: another iteration over the same file may have moved the position
+        self._file.seek(self._starts[number])
+        document: Document = pickle.load(self._file)
+        return document
