@@ -1,19 +1,44 @@
-"""What reading documents will take, before anything is sent: calls, tokens, dollars."""
+"""What reading documents will take, before anything is sent: calls, tokens, dollars.
+
+The real way through the house is gone, with a reader that counts instead of asking. So windows
+and the calls of the passage stage are exact; how a model cuts them, and how much it writes, is
+assumed by the constants below.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 
-from resin_es.extract.read import Previous
-from resin_es.llm.pricing import Prices
-from resin_es.model import Document
+from resin_es.extract.drafting import Previous
+from resin_es.extract.read import read_many
+from resin_es.llm.outputs import kept_outputs
+from resin_es.llm.passages import passages_call, passages_from
+from resin_es.llm.pricing import Price, Prices, input_tokens, price_of
+from resin_es.llm.units import units_call
+from resin_es.model import Document, PassageDraft, ReaderIdentity
 from resin_es.model.base import Frozen
-from resin_es.ports.language import OutputCache, Stage, Usage
+from resin_es.ports import PassageInput, PassageReading, Progress, ReadingWindow, UnitReading
+from resin_es.ports.language import ModelCall, OutputCache, Stage, Usage
+
+SENTENCES_PER_PASSAGE = 4
+"""How many sentences a passage is expected to hold (the syntax reader: 3.6 on the demo)."""
+TOKENS_PER_PASSAGE = 60
+"""What a model writes for one passage: its ends, entity, type, focus and role."""
+UNITS_PER_SENTENCE = 1.2
+"""How many units a model is expected to find (the syntax reader: 1.0 on the demo)."""
+TOKENS_PER_UNIT = 120
+"""What a model writes for one unit: a claim of two to four parts and its quote."""
+TOKENS_AROUND = 40
+"""What frames the answer to any call."""
+_BATCH = 64
+"""Documents gone through together; bounds what is in memory."""
 
 
 class StageEstimate(Frozen):
-    """One stage. ``calls`` are those that go out, ``cached`` those answered from the output
-    cache. ``dollars`` and ``batch_dollars`` are None where the model has no known price."""
+    """One stage. ``calls`` are those that would go out, ``cached`` those answered from the output
+    cache. ``dollars`` and ``batch_dollars`` are None where the model has no known price.
+    ``usage`` counts all input at the full price: what a prompt cache saves comes off it."""
 
     stage: Stage
     model: str
@@ -25,7 +50,8 @@ class StageEstimate(Frozen):
 
 
 class Estimate(Frozen):
-    """``to_read`` of ``documents`` are read, ``passages`` expected of them."""
+    """``to_read`` of ``documents`` would be read, ``characters`` long in all; ``passages`` is how
+    many are expected to be cut of them or are to be read again."""
 
     documents: int = 0
     to_read: int = 0
@@ -34,18 +60,27 @@ class Estimate(Frozen):
     stages: tuple[StageEstimate, ...] = ()
 
     @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.stages)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((one.usage for one in self.stages), Usage())
+
+    @property
     def unpriced(self) -> tuple[str, ...]:
-        """Models without a known price."""
+        """Models that would be asked and have no known price."""
         return tuple(dict.fromkeys(one.model for one in self.stages if one.dollars is None))
 
     @property
     def dollars(self) -> float | None:
-        """None where any model that is asked has no known price."""
-        raise NotImplementedError
+        """None where a model that would be asked has no known price."""
+        return _sum([one.dollars for one in self.stages])
 
     @property
     def batch_dollars(self) -> float | None:
-        raise NotImplementedError
+        """The same by Message Batches."""
+        return _sum([one.batch_dollars for one in self.stages])
 
 
 def estimate(
@@ -55,6 +90,133 @@ def estimate(
     prices: Prices,
     cache: OutputCache | None = None,
     seen: int | None = None,
+    progress: Progress | None = None,
 ) -> Estimate:
-    """``documents`` are those that need reading (``Indexer.survey``), ``seen`` of how many."""
-    raise NotImplementedError
+    """What it takes to read ``documents``, which are those that need it (``Indexer.survey``), of
+    ``seen`` in all (None: they are all).
+
+    Raises StoreError where the cache cannot be asked.
+    """
+    counting = CountingReader(model, prices, cache)
+    read = characters = passages = 0
+    for batch in _batches(documents):
+        readings = read_many(batch, counting)
+        read += len(batch)
+        characters += sum(len(document.text) for document, _ in batch)
+        passages += sum(one.read_passages for one in readings)
+        if progress is not None:
+            progress.update(read, seen, "documents")
+    return Estimate(
+        documents=read if seen is None else seen,
+        to_read=read,
+        characters=characters,
+        passages=passages,
+        stages=tuple(counting.stages),
+    )
+
+
+class CountingReader:
+    """A Reader that builds each call, looks into the cache, and counts instead of asking. A
+    window whose answer is cached is cut as that answer says, any other one evenly."""
+
+    lanes = 1
+
+    def __init__(self, model: str, prices: Prices, cache: OutputCache | None = None) -> None:
+        self._model, self._cache = model, cache
+        price = price_of(prices, model)
+        self._passages = _Tally("passages", model, price)
+        self._units = _Tally("units", model, price)
+
+    @property
+    def identity(self) -> ReaderIdentity:
+        return ReaderIdentity(model=self._model, prompt_version="estimate")
+
+    @property
+    def stages(self) -> list[StageEstimate]:
+        """What was counted so far."""
+        return [tally.estimate() for tally in (self._passages, self._units)]
+
+    def languages(self) -> None:
+        """All languages, as a model reads them."""
+        return
+
+    def passages(self, window: ReadingWindow) -> PassageReading:
+        """Expected passages of one window."""
+        call = passages_call(window, self._model)
+        kept = self._kept([call])
+        if call.id in kept:
+            self._passages.cached += 1
+            drafts, _ = passages_from(kept[call.id], window)
+            return PassageReading(drafts=tuple(drafts))
+        drafts = expected_drafts(len(window.sentences))
+        self._passages.count(call, TOKENS_AROUND + TOKENS_PER_PASSAGE * len(drafts))
+        return PassageReading(drafts=drafts)
+
+    def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
+        """No units: only their calls are counted."""
+        calls = [units_call(item, self._model) for item in passages]
+        kept = self._kept(calls)
+        for item, call in zip(passages, calls, strict=True):
+            if call.id in kept:
+                self._units.cached += 1
+                continue
+            found = UNITS_PER_SENTENCE * len(item.sentences)
+            self._units.count(call, TOKENS_AROUND + round(TOKENS_PER_UNIT * found))
+        return [UnitReading()] * len(passages)
+
+    def _kept(self, calls: Sequence[ModelCall]) -> Mapping[str, object]:
+        return {} if self._cache is None else kept_outputs(self._cache, calls)
+
+
+def expected_drafts(sentences: int, size: int = SENTENCES_PER_PASSAGE) -> tuple[PassageDraft, ...]:
+    """``sentences`` cut evenly into passages of about ``size``."""
+    count = max(round(sentences / size), 1)
+    edges = [sentences * number // count for number in range(count + 1)]
+    return tuple(
+        PassageDraft(first=first, last=end - 1)
+        for first, end in pairwise(edges)
+        if end > first
+    )
+
+
+class _Tally:
+    """One stage while it is counted; each call is priced by itself."""
+
+    def __init__(self, stage: Stage, model: str, price: Price | None) -> None:
+        self.stage, self.model, self.price = stage, model, price
+        self.calls = self.cached = self.input = self.output = 0
+        self.dollars = self.batch_dollars = 0.0
+
+    def count(self, call: ModelCall, output: int) -> None:
+        usage = Usage(input_tokens=input_tokens(call), output_tokens=min(output, call.max_tokens))
+        self.calls += 1
+        self.input += usage.input_tokens
+        self.output += usage.output_tokens
+        if self.price is not None:
+            self.dollars += self.price.dollars(usage)
+            self.batch_dollars += self.price.dollars(usage, batch=True)
+
+    def estimate(self) -> StageEstimate:
+        known = self.price is not None or not self.calls
+        return StageEstimate(
+            stage=self.stage,
+            model=self.model,
+            calls=self.calls,
+            cached=self.cached,
+            usage=Usage(input_tokens=self.input, output_tokens=self.output),
+            dollars=self.dollars if known else None,
+            batch_dollars=self.batch_dollars if known else None,
+        )
+
+
+def _batches(
+    documents: Iterable[tuple[Document, Previous | None]],
+) -> Iterator[list[tuple[Document, Previous | None]]]:
+    pending = iter(documents)
+    while batch := list(islice(pending, _BATCH)):
+        yield batch
+
+
+def _sum(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
