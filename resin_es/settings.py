@@ -103,9 +103,10 @@ class Settings(BaseSettings):
     replay: Path | None = Field(
         None, description="folder whose exchanges answer instead of a model"
     )
-    prices: dict[str, tuple[float, float]] = Field(
+    prices: dict[str, tuple[float, float] | tuple[float, float, float, float]] = Field(
         default_factory=dict,
-        description="dollars per million tokens, as JSON: model to [input, output]",
+        description="dollars per million tokens, as JSON: model to [input, output] or [input, "
+        "output, cache write, cache read]",
     )
 
     # background work
@@ -320,7 +321,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, SecretStr):
         return "********"
     if isinstance(value, dict) and value and all(isinstance(v, tuple) for v in value.values()):
-        return ", ".join(f"{key}={low:g}/{high:g}" for key, (low, high) in sorted(value.items()))
+        shown = ((key, "/".join(f"{one:g}" for one in value[key])) for key in sorted(value))
+        return ", ".join(f"{key}={prices}" for key, prices in shown)
     if isinstance(value, dict):
         # header values and free client options may hold credentials: show names alone
         return ", ".join(f"{key}=********" for key in sorted(value)) or "-"

@@ -24,6 +24,7 @@ from resin_es.model import Principal, Sentence
 from resin_es.ports import (
     Composer,
     Embedder,
+    Ledger,
     Planner,
     Progress,
     Reader,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     from resin_es.adapters.elasticsearch import Check, InstallReport, UninstallReport
     from resin_es.index.indexer import Indexer
+    from resin_es.llm.metered import MeteredModel
+    from resin_es.llm.solver import HopSolver
     from resin_es.query.engine import QueryEngine
 
 
@@ -167,6 +170,8 @@ class Services:
     def _reader_check(self) -> Check:
         from resin_es.adapters.elasticsearch import Check
 
+        if self.settings.llm != "none":
+            return Check(name="reader", ok=None, detail="not tried: a call costs money")
         window = ReadingWindow(
             title="", sentences=(Sentence(id="0", text="It is.", start=0, end=6),)
         )
@@ -178,10 +183,18 @@ class Services:
 
     def _llm_check(self) -> Check:
         from resin_es.adapters.elasticsearch import Check
+        from resin_es.bootstrap.language import KEY_HINT, key_without_choice
 
-        if self.settings.llm == "none":
-            return Check(name="language model", ok=None, detail="none (RESIN_LLM=none)")
-        return Check(name="language model", ok=False, detail="not in this version yet")
+        name, settings = "language model", self.settings
+        if settings.llm == "none":
+            hint = KEY_HINT if key_without_choice(settings) else ""
+            return Check(name=name, ok=None, detail="none (RESIN_LLM=none)", hint=hint)
+        try:
+            _ = self.language
+        except ResinError as error:
+            return Check(name=name, ok=False, detail=error.message, hint=error.hint)
+        models = f"{settings.llm_read_model} reads, {settings.llm_answer_model} answers"
+        return Check(name=name, ok=True, detail=f"{models} (not asked: a call costs money)")
 
     # ------------------------------------------------------------ models
 
@@ -200,33 +213,63 @@ class Services:
 
         return OnnxEmbedder(settings.embedder_model, threads=settings.embedder_threads)
 
-    def _language_model(self) -> None:
-        if self.settings.llm == "claude":
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What this process spent."""
+        from resin_es.adapters.ledger import MemoryLedger
+
+        return MemoryLedger()
+
+    @cached_property
+    def language(self) -> MeteredModel:
+        """The language model of all stages. Raises SettingsError, ModelUnavailable."""
+        if self.settings.llm == "none":
             raise SettingsError(
-                "RESIN_LLM=claude: this version has no Claude reader yet.",
-                hint="Unset RESIN_LLM; the syntax reader needs no key.",
+                "This needs a language model, and none is chosen.", hint="Set RESIN_LLM=claude."
             )
+        from resin_es.bootstrap.language import metered_model
+
+        return metered_model(self.settings, self.ledger)
 
     @cached_property
     def reader(self) -> Reader:
-        self._language_model()
-        from resin_es.adapters.syntax.reader import SyntaxReader
+        if self.settings.llm == "none":
+            from resin_es.adapters.syntax.reader import SyntaxReader
 
-        return SyntaxReader()
+            return SyntaxReader()
+        from resin_es.llm.reader import ModelReader
+
+        settings = self.settings
+        return ModelReader(
+            self.language, self.store, name=settings.llm_read_model, lanes=settings.llm_lanes
+        )
 
     @cached_property
     def planner(self) -> Planner:
-        self._language_model()
-        from resin_es.query.planner import RulePlanner
+        if self.settings.llm == "none":
+            from resin_es.query.planner import RulePlanner
 
-        return RulePlanner()
+            return RulePlanner()
+        from resin_es.llm.planner import ModelPlanner
+
+        return ModelPlanner(self.language, name=self.settings.llm_answer_model)
 
     @cached_property
     def composer(self) -> Composer:
-        self._language_model()
-        from resin_es.query.compose import ExtractiveComposer
+        if self.settings.llm == "none":
+            from resin_es.query.compose import ExtractiveComposer
 
-        return ExtractiveComposer()
+            return ExtractiveComposer()
+        from resin_es.llm.composer import ModelComposer
+
+        return ModelComposer(self.language, name=self.settings.llm_answer_model)
+
+    @cached_property
+    def solver(self) -> HopSolver:
+        """Local answers for traces. Raises SettingsError without a language model."""
+        from resin_es.llm.solver import HopSolver
+
+        return HopSolver(self.language, name=self.settings.llm_answer_model)
 
     # ------------------------------------------------------------ stages
 
