@@ -1,6 +1,6 @@
 """Frozen values that pass between the stages. No I/O."""
 
-from resin_es.model.answer import Answer, Citation, Coverage, Statement
+from resin_es.model.answer import UNCITED, Answer, Citation, Coverage, Statement
 from resin_es.model.base import Frozen, content_id, token_count
 from resin_es.model.document import EVERYONE, Document, MarkedPassage, Principal, document_key
 from resin_es.model.evidence import (
@@ -43,10 +43,12 @@ from resin_es.model.unit import (
     UnitReject,
     unit_id,
 )
+from resin_es.model.use import ModelUse
 
 __all__ = [
     "ANSWERABLE",
     "EVERYONE",
+    "UNCITED",
     "UNIT_KINDS",
     "Answer",
     "Candidate",
@@ -71,6 +73,7 @@ __all__ = [
     "HopResult",
     "MarkedPassage",
     "Modality",
+    "ModelUse",
     "Passage",
     "PassageDraft",
     "PassageRef",

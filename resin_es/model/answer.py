@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from resin_es.model.base import Frozen
+from resin_es.model.use import ModelUse
+
+UNCITED = "[uncited]"
+"""What stands behind a sentence of an answer that carries no valid citation."""
 
 
 class Citation(Frozen):
@@ -26,10 +30,13 @@ class Citation(Frozen):
 
 
 class Statement(Frozen):
-    """One sentence of the answer and the citations it stands on (numbers)."""
+    """One sentence of the answer and the citations it stands on (numbers), which its text ends
+    with; :data:`UNCITED` where there are none. ``rejected`` holds what the composer cited that
+    names nothing it was given, as it wrote it: taken out of the text."""
 
     text: str
     citations: tuple[int, ...] = ()
+    rejected: tuple[str, ...] = ()
 
 
 class Coverage(Frozen):
@@ -42,7 +49,8 @@ class Coverage(Frozen):
 
 class Answer(Frozen):
     """``found`` is false where the evidence does not hold an answer; ``missing`` then (or
-    where a part is missing) names the needs without support."""
+    where a part is missing) names the needs without support. ``notes`` say what was wrong with
+    what the composer wrote; ``use`` is what it took of a language model, None without one."""
 
     question: str
     text: str
@@ -52,4 +60,6 @@ class Answer(Frozen):
     missing: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     composer: str = ""
+    notes: tuple[str, ...] = ()
+    use: ModelUse | None = None
     trace_id: str = ""

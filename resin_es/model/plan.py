@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Annotated
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from resin_es.model.base import Frozen
 from resin_es.model.unit import UnitKind
+from resin_es.model.use import ModelUse
 
 
 class ReasoningMode(str, Enum):
@@ -58,7 +61,9 @@ class Hop(Frozen):
 
 
 class Plan(Frozen):
-    """An ordered plan. ``fallback`` says why the plan is the bare question, if it is."""
+    """An ordered plan. ``fallback`` says why the plan is the bare question, if it is; ``notes``
+    what of a planner's output was left out or mended; ``use`` what it took of a language model,
+    None without one. The last two are told by planners, not asked of those who hand plans in."""
 
     question: str
     mode: ReasoningMode = ReasoningMode.SINGLE
@@ -68,6 +73,8 @@ class Plan(Frozen):
     constraints: tuple[str, ...] = ()
     hops: tuple[Hop, ...] = Field(min_length=1)
     fallback: str = ""
+    notes: Annotated[tuple[str, ...], SkipJsonSchema()] = ()
+    use: Annotated[ModelUse | None, SkipJsonSchema()] = None
 
     @model_validator(mode="after")
     def _order(self) -> Plan:
