@@ -147,7 +147,10 @@ class IndexMismatch(StoreError):
 
 
 class ModelError(ResinError):
-    """An embedder or a language model failed."""
+    """An embedder or a language model failed. ``reply``: what the failed call cost all the same,
+    a ModelReply; None where nothing was paid for."""
+
+    reply: Any = None
 
 
 class ModelUnavailable(ModelError):

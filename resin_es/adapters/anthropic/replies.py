@@ -2,19 +2,159 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal
 
 from resin_es.adapters.anthropic.requests import Route
-from resin_es.adapters.prices import Prices
-from resin_es.ports.language import ModelCall, ModelReply
+from resin_es.adapters.prices import Prices, usage_dollars
+from resin_es.errors import ModelError
+from resin_es.ports.language import ModelCall, ModelReply, Usage
+
+Got = Literal["text", "schema", "tool", "plain", "repaired"]
+
+_CUT = ("max_tokens", "model_context_window_exceeded")
+_FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
+_OPENINGS = ("{", "[")
 
 
 def reply_of(
-    message: Mapping[str, Any] | Any, call: ModelCall, route: Route, prices: Prices
+    message: Mapping[str, Any] | Any,
+    call: ModelCall,
+    route: Route,
+    prices: Prices,
+    *,
+    batch: bool = False,
 ) -> ModelReply:
-    """What ``message``, the answer to ``request_of(call, route)``, says.
+    """What ``message``, the answer to ``request_of(call, route)``, says. ``batch``: it came by a
+    batch, at its price.
 
-    Raises ModelError if it is no message of the Messages API.
+    ``data`` is None where the text is no JSON, and for a truncated or refused answer, however
+    whole its text may look. Broken JSON is repaired on the route "plain" alone, the last there
+    is. Raises ModelError if it is no message of the Messages API.
     """
-    raise NotImplementedError
+    read = _mapping(message)
+    blocks = read.get("content")
+    if not isinstance(blocks, list):
+        raise ModelError(
+            "What answered is no message of the Messages API.", hint="Check RESIN_ANTHROPIC_URL."
+        )
+    text = "".join(str(block.get("text") or "") for block in _of_type(blocks, "text"))
+    reason = str(read.get("stop_reason") or "")
+    usage = usage_of(read.get("usage"))
+    data, got = _structure(blocks, text, call, route, usable=reason not in (*_CUT, "refusal"))
+    return ModelReply(
+        text=text,
+        data=data,
+        model=str(read.get("model") or call.model),
+        stop_reason=reason,
+        truncated=reason in _CUT,
+        refused=reason == "refusal",
+        route=got,
+        usage=usage,
+        dollars=usage_dollars(prices, call.model, usage, batch=batch),
+    )
+
+
+def usage_of(usage: Any) -> Usage:
+    """Tokens as the API counts them: those written to or read from the prompt cache stand beside
+    the input tokens, not among them. Nothing counts as 0."""
+    read = _mapping(usage)
+    return Usage(
+        input_tokens=_count(read.get("input_tokens")),
+        cache_write_tokens=_count(read.get("cache_creation_input_tokens")),
+        cache_read_tokens=_count(read.get("cache_read_input_tokens")),
+        output_tokens=_count(read.get("output_tokens")),
+    )
+
+
+def fits(data: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether ``data`` has the outermost shape of ``schema``: its type and required names. What
+    lies within is for the stage's own model to judge."""
+    kind = schema.get("type")
+    if kind == "object":
+        return isinstance(data, dict) and all(name in data for name in schema.get("required", ()))
+    return data is not None if kind != "array" else isinstance(data, list)
+
+
+def obeyed(reply: ModelReply, call: ModelCall, route: Route) -> bool:
+    """Whether the endpoint did as ``route`` asked, as far as its answer tells. An answer that is
+    refused or empty tells nothing against it."""
+    silent = reply.refused or (not reply.text.strip() and reply.data is None)
+    if route == "plain" or fits(reply.data, call.output or {}):
+        return True
+    if route == "tool":  # a tool call of the wrong shape is the model's fault
+        return reply.route == "tool" or (silent and not reply.truncated)
+    return silent or (reply.truncated and reply.route == "schema")
+
+
+def _structure(
+    blocks: list[Any], text: str, call: ModelCall, route: Route, *, usable: bool
+) -> tuple[Any, Got]:
+    if call.output is None:
+        return None, "text"
+    tools = _of_type(blocks, "tool_use")
+    if tools:
+        return (_tool_input(tools[0]) if usable else None), "tool"
+    opens = text.lstrip().startswith(_OPENINGS)
+    got: Got = "schema" if route == "schema" and opens else "plain"
+    if not usable:
+        return None, got
+    whole = _parsed(text)
+    if whole is not None:
+        return whole, got
+    for part in _within(text):
+        if fits(part, call.output):
+            return part, "plain"
+    repaired = _repaired(text) if route == "plain" else None
+    return (repaired, "repaired") if fits(repaired, call.output) else (None, "plain")
+
+
+def _tool_input(block: Mapping[str, Any]) -> Any:
+    given = block.get("input")
+    return _parsed(given) if isinstance(given, str) else given  # some endpoints send it as text
+
+
+def _parsed(text: str) -> Any:
+    """JSON objects and arrays alone: a bare word or number is prose as likely as JSON."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, (dict, list)) else None
+
+
+def _within(text: str) -> list[Any]:
+    """Whole JSON values inside a text: in code fences, or from its first bracket on."""
+    found = [_parsed(part) for part in _FENCE.findall(text)]
+    start = min((at for at in map(text.find, _OPENINGS) if at >= 0), default=-1)
+    if start >= 0:
+        with suppress(ValueError, RecursionError):
+            found.append(json.JSONDecoder().raw_decode(text, start)[0])
+    return [one for one in found if one is not None]
+
+
+def _repaired(text: str) -> Any:
+    import json_repair
+
+    try:
+        return json_repair.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_type(blocks: list[Any], kind: str) -> list[Mapping[str, Any]]:
+    return [block for block in blocks if isinstance(block, Mapping) and block.get("type") == kind]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", warnings=False) if callable(dump) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
