@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from resin_es._version import __version__
-from resin_es.cli import demo, evaluate, node, prompts, read, setup, traces, write
+from resin_es.cli import demo, estimate, evaluate, node, prompts, read, setup, traces, write
 from resin_es.cli.output import handled
 
 app = typer.Typer(
@@ -47,6 +47,7 @@ for _command in (
     setup.uninstall,
     setup.doctor,
     write.convert,
+    estimate.estimate,
     write.index,
     write.delete,
     read.search,

@@ -18,7 +18,7 @@ from resin_es.llm.pricing import Price, Prices, input_tokens, price_of
 from resin_es.llm.units import units_call
 from resin_es.model import Document, PassageDraft, ReaderIdentity
 from resin_es.model.base import Frozen
-from resin_es.ports import PassageInput, PassageReading, Progress, ReadingWindow, UnitReading
+from resin_es.ports import PassageInput, PassageReading, ReadingWindow, UnitReading
 from resin_es.ports.language import ModelCall, OutputCache, Stage, Usage
 
 SENTENCES_PER_PASSAGE = 4
@@ -31,6 +31,9 @@ TOKENS_PER_UNIT = 120
 """What a model writes for one unit: a claim of two to four parts and its quote."""
 TOKENS_AROUND = 40
 """What frames the answer to any call."""
+THINKING = 1.0
+"""What a model thinks for each token that it writes: charged as output. Models since Claude 5
+think unless told otherwise; how much is theirs to decide."""
 _BATCH = 64
 """Documents gone through together; bounds what is in memory."""
 
@@ -89,11 +92,9 @@ def estimate(
     model: str,
     prices: Prices,
     cache: OutputCache | None = None,
-    seen: int | None = None,
-    progress: Progress | None = None,
 ) -> Estimate:
-    """What it takes to read ``documents``, which are those that need it (``Indexer.survey``), of
-    ``seen`` in all (None: they are all).
+    """What it takes to read ``documents``, which are those that need it (``Indexer.survey``).
+    Goes through them once, a bounded number at a time.
 
     Raises StoreError where the cache cannot be asked.
     """
@@ -104,10 +105,8 @@ def estimate(
         read += len(batch)
         characters += sum(len(document.text) for document, _ in batch)
         passages += sum(one.read_passages for one in readings)
-        if progress is not None:
-            progress.update(read, seen, "documents")
     return Estimate(
-        documents=read if seen is None else seen,
+        documents=read,
         to_read=read,
         characters=characters,
         passages=passages,
@@ -173,10 +172,15 @@ def expected_drafts(sentences: int, size: int = SENTENCES_PER_PASSAGE) -> tuple[
     count = max(round(sentences / size), 1)
     edges = [sentences * number // count for number in range(count + 1)]
     return tuple(
-        PassageDraft(first=first, last=end - 1)
-        for first, end in pairwise(edges)
-        if end > first
+        PassageDraft(first=first, last=end - 1) for first, end in pairwise(edges) if end > first
     )
+
+
+def stage_estimate(call: ModelCall, output: int, prices: Prices) -> StageEstimate:
+    """What ``call`` takes if a model writes ``output`` tokens."""
+    tally = _Tally(call.stage, call.model, price_of(prices, call.model))
+    tally.count(call, output)
+    return tally.estimate()
 
 
 class _Tally:
@@ -188,7 +192,8 @@ class _Tally:
         self.dollars = self.batch_dollars = 0.0
 
     def count(self, call: ModelCall, output: int) -> None:
-        usage = Usage(input_tokens=input_tokens(call), output_tokens=min(output, call.max_tokens))
+        written = min(round(output * (1 + THINKING)), call.max_tokens)
+        usage = Usage(input_tokens=input_tokens(call), output_tokens=written)
         self.calls += 1
         self.input += usage.input_tokens
         self.output += usage.output_tokens
