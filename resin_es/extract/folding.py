@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from resin_es.extract.invisible import INVISIBLE
+
 _DASHES = "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _SINGLE = "\u2018\u2019\u201a\u201b\u2032\u02bc\u02b9\u0060\u00b4"
 _DOUBLE = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u3003"
-_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f\u00ad"
 _TABLE = {
     **dict.fromkeys(map(ord, _DASHES), "-"),
     **dict.fromkeys(map(ord, _SINGLE), "'"),
     **dict.fromkeys(map(ord, _DOUBLE), '"'),
-    **dict.fromkeys(map(ord, _INVISIBLE), None),
+    **dict.fromkeys(INVISIBLE, None),
 }
 _WHITE = re.compile(r"\s+")
 _UNSPACED = (
@@ -26,7 +27,7 @@ def fold(text: str) -> str:
     """``text`` folded for comparison, outer white space gone.
 
     NFKC and case-folded; every dash is ``-``, every quotation mark ``'`` or ``"``; soft hyphens
-    and zero-width characters vanish; white space is one space, and none between characters of
+    and invisible characters vanish; white space is one space, and none between characters of
     scripts that use none (so a line break inside a Chinese sentence does not count).
     """
     return fold_case(fold_shape(text))

@@ -28,6 +28,17 @@ INVISIBLE: frozenset[int] = frozenset(
 )
 """Code points that are ignored in display (Default_Ignorable_Code_Point of the Unicode
 character database, and the interlinear annotation marks)."""
-INVISIBLE_RUN = re.compile(
-    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES) + "]+"
-)
+_RUN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES) + "]+")
+_JOINER = re.compile("[\u0600-\u0dff][\u200c\u200d][\u0600-\u0dff]")
+"""Persian and the scripts of India spell with joiners; one between two of their letters is
+seen by whoever reads them."""
+
+
+def visible(text: str) -> str:
+    """``text`` without what nobody sees."""
+
+    def kept(run: re.Match[str]) -> str:
+        around = text[max(0, run.start() - 1) : run.end() + 1]
+        return run.group() if _JOINER.fullmatch(around) else ""
+
+    return _RUN.sub(kept, text)

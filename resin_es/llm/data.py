@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from resin_es.extract.invisible import INVISIBLE_RUN
+from resin_es.extract.invisible import visible
 
 OPEN = "<<<"
 CLOSE = ">>>"
@@ -31,7 +31,7 @@ def plain(text: str) -> str:
     """``text`` without invisible and control characters, and with what looks like one of our
     delimiters, or like a chat template's token, broken by spaces. Line ends become ``\\n``."""
     shown = _BREAKS.sub("\n", text)
-    shown = INVISIBLE_RUN.sub("", _CONTROL.sub("", _SURROGATE.sub("\ufffd", shown)))
+    shown = visible(_CONTROL.sub("", _SURROGATE.sub("\ufffd", shown)))
     shown = _RUNS.sub(lambda run: " ".join(run.group()), shown)
     return _TOKEN.sub(lambda sign: "< " if sign.group() == "<" else " >", shown)
 
@@ -58,8 +58,9 @@ def metadata(fields: Mapping[str, str]) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def as_written(quote: str) -> str:
-    """A quote from shown text with broken delimiters put together again, so that it can be
-    looked up in the source. Invisible characters need no such care: comparing ignores them."""
-    joined = _SPACED_RUNS.sub(lambda run: run.group().replace(" ", ""), quote)
-    return _SPACED_TOKEN.sub("", joined)
+def as_written(said: str) -> str:
+    """What a model copied from shown text, on one line, with broken delimiters put together
+    again, so that it can be looked up in the source. Nothing invisible is left in it."""
+    joined = _SPACED_RUNS.sub(lambda run: run.group().replace(" ", ""), said)
+    clean = visible(_CONTROL.sub("", _SURROGATE.sub("\ufffd", _BREAKS.sub("\n", joined))))
+    return " ".join(_SPACED_TOKEN.sub("", clean).split())
