@@ -42,7 +42,7 @@ class Failure(Frozen):
 
 class Exchange(Frozen):
     """What came back of one call: the reply (with the pieces it was written in, if it was
-    streamed), or the failure."""
+    streamed), or the failure and what was paid for it all the same."""
 
     reply: ModelReply | None = None
     chunks: tuple[str, ...] | None = None
@@ -100,7 +100,7 @@ class RecordingModel:
     ) -> None:
         if not isinstance(error, ModelUnavailable | BudgetSpent):
             failure = Failure(message=error.message, hint=error.hint)
-            self._keep(call, Exchange(error=failure, chunks=chunks))
+            self._keep(call, Exchange(error=failure, reply=error.reply, chunks=chunks))
 
     def _keep(self, call: ModelCall, exchange: Exchange) -> None:
         path = _path(self._folder, call)
@@ -146,7 +146,7 @@ class ReplayModel:
         exchange = self._next(call)
         if exchange.chunks is not None:
             yield from exchange.chunks
-        elif exchange.reply is not None and exchange.reply.text:
+        elif exchange.error is None and exchange.reply is not None and exchange.reply.text:
             yield exchange.reply.text
         yield self._reply(exchange)
 
@@ -167,10 +167,14 @@ class ReplayModel:
 
     @staticmethod
     def _reply(exchange: Exchange) -> ModelReply:
-        if exchange.reply is not None:
-            return exchange.reply.model_copy(update={"dollars": 0.0})
+        paid = exchange.reply
+        free = None if paid is None else paid.model_copy(update={"dollars": 0.0})
+        if free is not None and exchange.error is None:
+            return free
         failure = exchange.error or Failure(message="The recorded exchange is empty.")
-        raise ModelError(failure.message, hint=failure.hint)
+        error = ModelError(failure.message, hint=failure.hint)
+        error.reply = free
+        raise error
 
 
 def _path(folder: Path, call: ModelCall) -> Path:

@@ -126,7 +126,18 @@ def test_a_failed_call_fails_again_with_the_same_words(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         replay.call(call())
     assert (caught.value.message, caught.value.hint) == ("The model answered 500.", "Try later.")
+    assert caught.value.reply is None
     assert replay.call(call()).data == {"hops": [1]}
+
+
+def test_what_a_failed_call_had_cost_is_kept(tmp_path: Path) -> None:
+    failed = ModelError("The model answered 500 to the second request.")
+    failed.reply = reply()
+    replay = recorded(tmp_path, (call(), failed))
+    with pytest.raises(ModelError) as caught:
+        replay.call(call())
+    assert caught.value.reply == reply().model_copy(update={"dollars": 0.0})
+    assert replay.recorded_dollars == 0.25
 
 
 @pytest.mark.parametrize(
