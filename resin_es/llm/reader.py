@@ -1,9 +1,12 @@
-"""A Reader over a language model."""
+"""A Reader over a language model: the passage constructor and the unit extractor [A.5]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from resin_es.extract.lanes import in_lanes
+from resin_es.llm.asking import Asker
+from resin_es.llm.tasks import PassagesTask, UnitsTask
 from resin_es.model import ReaderIdentity
 from resin_es.ports import (
     LanguageModel,
@@ -13,27 +16,59 @@ from resin_es.ports import (
     ReadingWindow,
     UnitReading,
 )
+from resin_es.prompts import prompt
+
+_GIVE_UP = 5
 
 
 class ModelReader:
-    """Implements :class:`resin_es.ports.Reader` over ``model``, whose calls name ``name``."""
+    """Implements :class:`resin_es.ports.Reader`. Thread-safe.
+
+    ``name`` is the model that the calls name; ``lanes`` is how many calls go out at a time.
+    Outputs are kept in ``cache`` as soon as they are validated, each by its own call: what was
+    paid for stays, whatever happens next. What a model does wrong stays within the window or
+    passage that it was asked about.
+    """
 
     def __init__(
         self, model: LanguageModel, cache: OutputCache, *, name: str, lanes: int = 1
     ) -> None:
-        self._model, self._cache, self._name = model, cache, name
-        self.lanes = lanes
+        self._name = name
+        self._lanes = max(1, lanes)
+        self._passages = PassagesTask(name)
+        self._units = UnitsTask(name)
+        self._asker = Asker(model, cache, give_up=max(_GIVE_UP, 2 * self._lanes))
 
     @property
     def identity(self) -> ReaderIdentity:
-        raise NotImplementedError
+        """The model, and the versions of both prompts."""
+        versions = f"{prompt('passages').version}/{prompt('units').version}"
+        return ReaderIdentity(model=self._name, prompt_version=versions)
 
-    def languages(self) -> None:
-        """All languages."""
+    @property
+    def lanes(self) -> int:
+        return self._lanes
+
+    def languages(self) -> frozenset[str] | None:
+        """All of them."""
         return None
 
     def passages(self, window: ReadingWindow) -> PassageReading:
-        raise NotImplementedError
+        """What the model makes of one window, in one call, more where its output does not fit.
+
+        Raises ModelUnavailable, BudgetSpent, StoreError.
+        """
+        return self._asker.ask(self._passages, window)
 
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
-        raise NotImplementedError
+        """One reading per passage, in order; a call each, as many at a time as there are lanes.
+
+        Raises ModelUnavailable, BudgetSpent, StoreError, once the calls that are under way have
+        come back and their outputs are kept.
+        """
+        known = self._asker.known([self._units.call_of(item) for item in passages])
+
+        def ask(item: PassageInput) -> UnitReading:
+            return self._asker.ask(self._units, item, known)
+
+        return in_lanes(ask, passages, self._lanes)
