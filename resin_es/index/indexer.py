@@ -27,6 +27,8 @@ from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
 
 LANGUAGE_REASON = "language:"
 """How a reading counts passages in a language that its reader does not read."""
+REPAIRED = "repaired-passages"
+"""How a report counts sentences that a constructor skipped, doubled or put out of order."""
 
 Clock = Callable[[], datetime]
 
@@ -244,6 +246,7 @@ class Indexer:
         readings = read_many(
             [(item.document, self._previous(item.before)) for item in work], self._reader
         )
+        _count_spent(readings, report)
         done = commit.commit(
             self._store,
             self._embedder,
@@ -283,8 +286,6 @@ class Indexer:
             for passage in reading.passages
             if passage.id not in reading.kept_passage_ids
         )
-        report.tokens += reading.tokens
-        report.cost += reading.cost
         for reason, count in reading.rejected.items():
             if reason.startswith(LANGUAGE_REASON):
                 report.unread_languages[reason.removeprefix(LANGUAGE_REASON)] += 1
@@ -344,6 +345,17 @@ class Indexer:
             f"{len(open_keys)} documents changed faster than they could be deleted.",
             hint="Stop what writes them and delete again.",
         )
+
+
+def _count_spent(readings: Sequence[Reading], report: IndexReport) -> None:
+    """What reading took and met, also for a document whose commit is lost to another process:
+    it was paid for all the same."""
+    for reading in readings:
+        report.tokens += reading.tokens
+        report.cost += reading.cost
+        report.model_faults.update(reading.faults)
+        if reading.repairs:
+            report.model_faults[REPAIRED] += reading.repairs
 
 
 def _buried(entry: RegistryEntry) -> bool:

@@ -11,7 +11,10 @@ from typing import Any
 class IndexReport:
     """Counts of one run. ``problems`` names records that were not taken, ``failures``
     documents that could not be read or written (where, reason); ``skipped`` counts files of a
-    folder that are of no known kind, by ending; ``pruned`` holds the ids that a pruning run
+    folder that are of no known kind, by ending; ``rejected_units`` counts units turned down, by
+    reason; ``model_faults`` what a language model did wrong, by short name, whether it was put
+    right (split, repaired) or ended in a failure; ``tokens`` and ``cost`` (US dollars) are what
+    reading spent, outputs from the cache being free; ``pruned`` holds the ids that a pruning run
     deleted.
     """
 
@@ -38,6 +41,7 @@ class IndexReport:
     cost: float = 0.0
     seconds: float = 0.0
     rejected_units: Counter[str] = field(default_factory=Counter)
+    model_faults: Counter[str] = field(default_factory=Counter)
     unread_languages: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     pruned: list[str] = field(default_factory=list)
@@ -53,6 +57,7 @@ class IndexReport:
         """All counts, for ``--json``."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["rejected_units"] = dict(self.rejected_units)
+        plain["model_faults"] = dict(self.model_faults)
         plain["unread_languages"] = dict(self.unread_languages)
         plain["skipped"] = dict(self.skipped)
         plain["problems"] = [{"where": w, "reason": r} for w, r in self.problems]
