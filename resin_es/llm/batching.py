@@ -1,21 +1,28 @@
 """Reading by batches, at half the price: the output cache is filled beforehand.
 
 First the passages of all documents that need reading, then the units of those passages. The
-ordinary run that follows finds its answers cached and asks only for what is missing: items that
-expired, failed, were cut off or did not fit.
+reader itself is asked, over a model that has only what a batch has brought: whatever else it
+wants goes into the next batch. So an answer is checked, kept or split by the same code as in an
+ordinary run; the ordinary run that follows finds answers cached and asks only for what is
+missing: items that expired, failed or did not fit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timezone
 from typing import Protocol
 
-from pydantic import Field
-
+from resin_es.errors import ModelError
 from resin_es.extract.drafting import Previous
+from resin_es.extract.read import read_many
+from resin_es.llm.batch_desk import Desk
+from resin_es.llm.batch_report import BatchReport, BatchSettings
+from resin_es.llm.outputs import kept_outputs, known_splits
+from resin_es.llm.pricing import Prices
+from resin_es.llm.reader import ModelReader
 from resin_es.model import Document
-from resin_es.model.base import Frozen
 from resin_es.ports import Progress
 from resin_es.ports.language import (
     BatchBook,
@@ -23,41 +30,34 @@ from resin_es.ports.language import (
     ModelCall,
     ModelReply,
     OutputCache,
-    Usage,
 )
 
+__all__ = ["BatchReport", "BatchSettings", "BatchesLeft", "cancel_batches", "read_in_batches"]
 
-class BatchSettings(Frozen):
-    """``documents``: how many are read together (a slice; its calls are in memory at a time).
-    ``requests`` and ``bytes`` bound one batch; the provider takes 100,000 and 256 MB. Seconds
-    between two looks grow from ``first_pause`` to ``longest_pause``."""
-
-    documents: int = Field(1_000, gt=0)
-    requests: int = Field(10_000, gt=0, le=100_000)
-    bytes: int = Field(64_000_000, gt=0, le=256_000_000)
-    first_pause: float = Field(10.0, gt=0)
-    longest_pause: float = Field(300.0, gt=0)
+GROWTH = 1.5
+"""How much longer each pause between two looks is than the one before."""
 
 
-class BatchReport(Frozen):
-    """What reading by batches did. ``landed`` items went into the cache; ``errored``,
-    ``expired``, ``canceled`` and ``unfit`` ones are left to the ordinary run, as are
-    ``withheld`` calls, which the cap on money did not allow."""
+class BatchesLeft(KeyboardInterrupt):
+    """Interrupted while batches were under way: they go on, and the next run lands them."""
 
-    submitted: int = 0
-    """Batches."""
-    resumed: int = 0
-    """Batches of an earlier run."""
-    items: int = 0
-    landed: int = 0
-    errored: int = 0
-    expired: int = 0
-    canceled: int = 0
-    unfit: int = 0
-    withheld: int = 0
-    usage: Usage = Usage()
-    dollars: float = 0.0
-    problems: tuple[str, ...] = ()
+    def __init__(self, ids: Iterable[str]) -> None:
+        self.ids = tuple(ids)
+        super().__init__(
+            f"interrupted: {len(self.ids)} batches go on at the provider and will be paid for "
+            f"({', '.join(self.ids[:5])}{', …' if len(self.ids) > 5 else ''}). Run the same "
+            "command again to take up their results, or stop them: resin-es batches --cancel"
+        )
+
+
+class Documents(Protocol):
+    """Documents that are the same however often they are gone over (DocumentSpool)."""
+
+    def __len__(self) -> int: ...
+
+    def part(self, start: int, stop: int) -> Iterator[Document]:
+        """Documents ``start`` to ``stop - 1``, or to the end."""
+        ...
 
 
 class Surveyor(Protocol):
@@ -75,9 +75,13 @@ class Purse(Protocol):
         self, call: ModelCall, reply: ModelReply, *, key: str = "", batch: bool = False
     ) -> None: ...
 
+    def left(self) -> float | None:
+        """US dollars that may still be spent, None for any."""
+        ...
+
 
 def read_in_batches(
-    documents: Iterable[Document],
+    documents: Documents,
     surveyor: Surveyor,
     model: BatchModel,
     cache: OutputCache,
@@ -85,25 +89,155 @@ def read_in_batches(
     purse: Purse,
     *,
     name: str,
-    left: Callable[[], float | None] = lambda: None,
-    price: Callable[[ModelCall], float] = lambda call: 0.0,
+    prices: Prices | None = None,
     settings: BatchSettings | None = None,
     progress: Progress | None = None,
     sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
 ) -> BatchReport:
     """Fill ``cache`` with what reading ``documents`` by the model ``name`` will ask for.
 
-    ``documents`` are gone over several times and must be the same each time (DocumentSpool).
-    ``left``: dollars that may still be spent, None for any; ``price``: what a call may cost at
-    the ordinary price. Batches of an earlier run that are still open are gone on with.
+    All first rounds are submitted before anything is waited for. Batches that an earlier run
+    left open are gone on with. ``prices`` say what a batch may cost, where ``purse`` has a cap.
 
-    Raises StoreError, ModelUnavailable, ModelError. A KeyboardInterrupt goes through; batches
-    under way stay under way and are resumed by the next run.
+    Raises StoreError, ModelUnavailable, ModelError; BatchesLeft for a KeyboardInterrupt while
+    batches are under way.
     """
-    raise NotImplementedError
+    chosen = settings or BatchSettings()
+
+    def enter(call: ModelCall, reply: ModelReply, key: str) -> None:
+        purse.book(call, reply, key=key, batch=True)
+
+    desk = Desk(
+        model,
+        book,
+        cache,
+        enter,
+        left=purse.left,
+        prices=prices or {},
+        settings=chosen,
+        sleep=sleep,
+        now=now,
+    )
+    run = _Run(documents, surveyor, cache, desk, name, chosen, progress)
+    try:
+        run.all(sleep)
+    except KeyboardInterrupt:
+        if not desk.shelf.running:
+            raise
+        ids = [desk.shelf.records[key].batch_id for key in desk.shelf.running]
+        raise BatchesLeft(ids) from None
+    return desk.tally.report()
 
 
 def cancel_batches(model: BatchModel, book: BatchBook) -> list[str]:
     """Ask the provider to stop every open batch; returns their ids. What was finished in them
-    is picked up by the next run in batches."""
-    raise NotImplementedError
+    is taken up by the next run in batches. Raises StoreError, ModelError."""
+    ids = [record.batch_id for record in book.open() if record.batch_id]
+    for one in ids:
+        model.cancel(one)
+    return ids
+
+
+class _Landed:
+    """A LanguageModel that has what batches brought, and notes what else it is asked for."""
+
+    def __init__(self, spoiled: set[str]) -> None:
+        self.replies: dict[str, ModelReply] = {}
+        self.used: dict[str, ModelCall] = {}
+        self.wanted: dict[str, ModelCall] = {}
+        self._spoiled = spoiled
+
+    def call(self, call: ModelCall) -> ModelReply:
+        reply = self.replies.get(call.id)
+        if reply is not None:
+            self.used[call.id] = call
+            return reply
+        if call.id not in self._spoiled:
+            self.wanted[call.id] = call
+        raise ModelError("its batch has not brought it.")
+
+    def stream(self, call: ModelCall) -> Iterator[str | ModelReply]:
+        raise ModelError("nothing is streamed in a batch.")
+
+
+class _Slice:
+    """Documents ``start`` to ``stop - 1``, and the batches that they wait for."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.start, self.stop = start, stop
+        self.waits: set[str] = set()
+
+
+class _Run:
+    def __init__(
+        self,
+        documents: Documents,
+        surveyor: Surveyor,
+        cache: OutputCache,
+        desk: Desk,
+        name: str,
+        settings: BatchSettings,
+        progress: Progress | None,
+    ) -> None:
+        self._documents, self._surveyor, self._cache = documents, surveyor, cache
+        self._desk, self._name, self._settings = desk, name, settings
+        self._progress = progress
+
+    def all(self, sleep: Callable[[float], None]) -> None:
+        self._desk.resume()
+        size = self._settings.documents
+        starts = range(0, len(self._documents), size)
+        open_ = [one for start in starts if self._goes_on(one := _Slice(start, start + size))]
+        pause = self._settings.first_pause
+        while open_:
+            self._tell()
+            if self._desk.look():
+                open_ = [one for one in open_ if self._waits(one) or self._goes_on(one)]
+                pause = self._settings.first_pause
+                continue
+            sleep(pause)
+            pause = min(pause * GROWTH, self._settings.longest_pause)
+        self._desk.finish()
+        self._tell()
+
+    def _waits(self, one: _Slice) -> bool:
+        return not one.waits.isdisjoint(self._desk.shelf.running)
+
+    def _goes_on(self, one: _Slice) -> bool:
+        """Land what has come for a slice and submit what it asks for next; whether it waits for
+        anything now."""
+        work = list(self._surveyor.survey(self._documents.part(one.start, one.stop)))
+        landed = _Landed(self._desk.spoiled)
+        while work:
+            landed.wanted.clear()
+            read_many(work, ModelReader(landed, self._cache, name=self._name))
+            found = self._desk.fetch(landed.wanted)
+            if not found:
+                break
+            landed.replies.update(found)
+        self._judge(landed.used)
+        self._desk.settle()
+        fresh = [call for call in landed.wanted.values() if self._is_fresh(call.id)]
+        for stage in dict.fromkeys(call.stage for call in fresh):
+            self._desk.send([call for call in fresh if call.stage == stage])
+        one.waits = self._desk.shelf.with_any(landed.wanted, running=True)
+        return bool(one.waits)
+
+    def _is_fresh(self, call_id: str) -> bool:
+        under_way = self._desk.shelf.with_any([call_id], running=True)
+        return call_id not in self._desk.spoiled and not under_way
+
+    def _judge(self, used: Mapping[str, ModelCall]) -> None:
+        """Which of the answers the reader took. The others are not asked for again here."""
+        calls = used.values()
+        taken = kept_outputs(self._cache, calls).keys() | known_splits(self._cache, calls)
+        unfit = used.keys() - taken
+        self._desk.spoiled.update(unfit)
+        self._desk.tally.counts["landed"] += len(used) - len(unfit)
+        self._desk.tally.counts["unfit"] += len(unfit)
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            done, total = self._desk.shelf.progress()
+            self._progress.update(done, total, "calls in batches")

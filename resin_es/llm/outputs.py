@@ -11,11 +11,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from resin_es.ports import ModelCall, OutputCache
+from resin_es.ports.language import Stage
 
 
 def output_key(call: ModelCall) -> str:
     """The cache key of a call's validated output."""
-    return f"output-{call.stage}-{call.id}"
+    return _output_key(call.stage, call.id)
+
+
+def _output_key(stage: Stage, call_id: str) -> str:
+    return f"output-{stage}-{call_id}"
 
 
 def split_key(call: ModelCall) -> str:
@@ -34,6 +39,12 @@ def kept_outputs(cache: OutputCache, calls: Iterable[ModelCall]) -> dict[str, An
         except ValueError:
             continue
     return found
+
+
+def kept_ids(cache: OutputCache, stage: Stage, call_ids: Iterable[str]) -> set[str]:
+    """Those of ``call_ids`` whose output is kept: for calls known by their id alone."""
+    by_key = {_output_key(stage, one): one for one in call_ids}
+    return {by_key[key] for key in cache.cache_get(list(by_key))} if by_key else set()
 
 
 def keep_output(cache: OutputCache, call: ModelCall, data: Any) -> None:

@@ -140,8 +140,9 @@ class BatchModel(Protocol):
 
     def status(self, batch_id: str) -> BatchStatus: ...
 
-    def results(self, batch_id: str) -> Iterator[BatchItem]:
-        """In any order. Only once the batch is no longer RUNNING."""
+    def results(self, batch_id: str, calls: Mapping[str, ModelCall]) -> Iterator[BatchItem]:
+        """In any order. Only once the batch is no longer RUNNING. ``calls``, by their id, are
+        those whose replies are wanted: of others the state alone comes."""
         ...
 
     def cancel(self, batch_id: str) -> None: ...
