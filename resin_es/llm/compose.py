@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from resin_es.errors import ModelError
 from resin_es.llm.citing import Place, Said, said, without_markers
 from resin_es.llm.data import delimited, line
-from resin_es.llm.wire import clipped, usable, use_of
+from resin_es.llm.wire import usable, use_of
 from resin_es.model import UNCITED, Answer, Citation, EvidenceBuffer, EvidencePassage, Statement
 from resin_es.ports import ModelCall, ModelReply
 from resin_es.prompts import prompt
@@ -63,7 +63,7 @@ def answer_from(reply: ModelReply, question: str, evidence: EvidenceBuffer) -> A
     sentences = said(told, evidence, cut=reply.truncated)
     if not sentences and needs is None:
         cut = "was cut off before its first sentence ended" if reply.truncated else "has no words"
-        raise ModelError(f"the answer {cut}: {clipped(text)!r}.")
+        raise ModelError(f"the answer {cut}.")
     book = _Numbers()
     statements = tuple(book.statement(one) for one in sentences)
     found = bool(book.citations)

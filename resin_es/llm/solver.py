@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from resin_es.llm.solve import LocalAnswer, SolverInput
+from resin_es.llm.solve import local_answer_from, solve_call
+from resin_es.llm.wire import structured, use_of
 from resin_es.model import ReaderIdentity
 from resin_es.ports import LanguageModel
 from resin_es.prompts import prompt
+from resin_es.query.solving import LocalAnswer, SolverInput
 
 
 class HopSolver:
-    """Local answers of single hops."""
+    """Implements ``query.solving.Solver`` with a language model: one call a hop, which sees that
+    hop and its candidates and nothing else."""
 
     def __init__(self, model: LanguageModel, *, name: str) -> None:
         self._model, self._name = model, name
         self.identity = ReaderIdentity(model=name, prompt_version=prompt("solve").version)
 
     def solve(self, item: SolverInput) -> LocalAnswer:
-        """Raises ModelUnavailable, BudgetSpent, ModelError."""
-        raise NotImplementedError
+        """Raises ModelUnavailable, BudgetSpent; ModelError also where what came back cannot be
+        used."""
+        call = solve_call(item, self._name)
+        reply = self._model.call(call)
+        answer = local_answer_from(structured(reply, "the local answer"), item)
+        return answer.model_copy(update={"use": use_of(reply, call)})

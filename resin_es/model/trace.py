@@ -10,6 +10,7 @@ from pydantic import Field
 
 from resin_es.model.base import Frozen
 from resin_es.model.plan import Hop, Plan
+from resin_es.model.use import ModelUse
 
 
 class TracedCandidate(Frozen):
@@ -25,6 +26,32 @@ class TracedCandidate(Frozen):
     lexical: float | None = None
 
 
+class TracedCitation(Frozen):
+    """A citation by reference."""
+
+    number: int
+    passage_id: str
+    document_key: str
+    sentence_ids: tuple[str, ...]
+    void: str = ""
+
+
+class TracedSolution(Frozen):
+    """A hop's local answer, made for the trace alone. Its words are a model's own, made from
+    what ``rests_on`` refers to, and are shown only to who may read all of that. ``records`` are
+    the numbers among its candidates that it cites, ``rejected`` those that were not given;
+    ``problem`` says why there is no answer, maybe in some words of the model's."""
+
+    solver: str
+    text: str = ""
+    found: bool = False
+    records: tuple[int, ...] = ()
+    rests_on: tuple[TracedCitation, ...] = ()
+    rejected: tuple[str, ...] = ()
+    problem: str = ""
+    use: ModelUse | None = None
+
+
 class TracedHop(Frozen):
     """One hop: the request body as sent (vector replaced by its hash), what it ranked."""
 
@@ -34,6 +61,8 @@ class TracedHop(Frozen):
     body: Mapping[str, Any] = Field(default_factory=dict)
     candidates: tuple[TracedCandidate, ...] = ()
     took_ms: int = 0
+    solution: TracedSolution | None = None
+    """The hop's local answer, once somebody had it solved."""
 
 
 class TracedPassage(Frozen):
@@ -48,26 +77,21 @@ class TracedPassage(Frozen):
     reason: str = ""
 
 
-class TracedCitation(Frozen):
-    """A citation by reference."""
-
-    number: int
-    passage_id: str
-    document_key: str
-    sentence_ids: tuple[str, ...]
-    void: str = ""
-
-
 class TracedStatement(Frozen):
-    """An answer sentence: its own words only where it quotes nothing (``text``), else the
-    sentences it quotes."""
+    """An answer sentence. Its words only where they are the composer's own (``text``); one that
+    quotes a source is told by its citations alone. ``note`` stands in place of a sentence: a
+    remark on the answer as a whole, or why there is none."""
 
     text: str = ""
     citations: tuple[int, ...] = ()
+    rejected: tuple[str, ...] = ()
+    note: str = ""
 
 
 class Trace(Frozen):
-    """Everything that led to an answer, without a word of the evidence itself."""
+    """Everything that led to an answer. Evidence stands in it by reference alone; what a model
+    wrote from evidence stands in its own words, and is shown only to who may read the evidence.
+    ``tokens`` counts them by stage; ``STAGE_dollars`` is what a stage cost."""
 
     id: str
     created_at: datetime
@@ -86,6 +110,6 @@ class Trace(Frozen):
     budget: int = 0
     settings: Mapping[str, Any] = Field(default_factory=dict)
     models: Mapping[str, str] = Field(default_factory=dict)
-    tokens: Mapping[str, int] = Field(default_factory=dict)
+    tokens: Mapping[str, int | float] = Field(default_factory=dict)
     times_ms: Mapping[str, int] = Field(default_factory=dict)
     index_generation: str = ""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from resin_es.errors import FilterError, InputError, ModelError, PlanError
+from resin_es.errors import (
+    BudgetSpent,
+    FilterError,
+    InputError,
+    ModelError,
+    ModelUnavailable,
+    PlanError,
+)
 from resin_es.index.filters import Filters, check_metadata
 from resin_es.model import Plan, Principal
 from resin_es.ports import Planner, UnitStore
@@ -41,22 +48,29 @@ def check_filters(store: UnitStore, principal: Principal, filters: Filters) -> N
 
 
 def check_plan(plan: Plan, max_hops: int) -> Plan:
-    """Raises PlanError if a ready-made plan has more hops than allowed."""
+    """The plan, without what somebody once paid for it. Raises PlanError if a ready-made plan
+    has more hops than allowed."""
     if len(plan.hops) > max_hops:
         raise PlanError(
             f"the plan has {len(plan.hops)} hops, but at most {max_hops} are allowed.",
             hint="RESIN_MAX_HOPS raises the limit.",
         )
-    return plan
+    return plan.model_copy(update={"use": None}) if plan.use else plan
 
 
 def planned(planner: Planner, question: str, max_hops: int) -> Plan:
     """The planner's plan; the bare question as one hop, with the reason, where it failed or
-    overstepped ``max_hops`` [3.5]."""
+    overstepped ``max_hops`` [3.5].
+
+    Raises ModelUnavailable, BudgetSpent: no plan would help, the answer could not be written.
+    """
     try:
         plan = planner.plan(question, max_hops)
+    except (ModelUnavailable, BudgetSpent):
+        raise
     except ModelError as error:
         return one_hop(question, reason=f"{type(error).__name__}: {error.message}")
     if len(plan.hops) > max_hops:
-        return one_hop(question, reason=f"the planner made {len(plan.hops)} hops of {max_hops}")
+        bare = one_hop(question, reason=f"the planner made {len(plan.hops)} hops of {max_hops}")
+        return bare.model_copy(update={"use": plan.use})
     return plan

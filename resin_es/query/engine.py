@@ -5,25 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from resin_es.errors import StoreRefused
+from resin_es.errors import ModelError
 from resin_es.index.filters import Filters, address_filter
 from resin_es.model import Answer, Candidate, Plan, Principal, Trace
 from resin_es.ports import Composer, Embedder, Planner, UnitStore
 from resin_es.query import checks, hits
+from resin_es.query.answering import composed, keep, settled, unanswered
 from resin_es.query.choosing import Chosen, choose
 from resin_es.query.diagnose import Diagnosis, diagnose
 from resin_es.query.fence import fence
 from resin_es.query.hop import hop_body
-from resin_es.query.recheck import recheck, still_standing
 from resin_es.query.replay import HopReplay, replay
 from resin_es.query.searching import Searching
 from resin_es.query.settings import QuerySettings
 from resin_es.query.shown import ShownTrace, fetch_referenced, shown
-from resin_es.query.trace import check_visible, retrieval_trace, with_answer
+from resin_es.query.solving import Solver, solved
+from resin_es.query.trace import check_visible, retrieval_trace
 from resin_es.query.values import (
     AddressHit,
     Answered,
-    Asked,
     BufferFilled,
     Cancel,
     Cancelled,
@@ -162,10 +162,13 @@ class QueryEngine:
         plan: Plan | None = None,
         k: int | None = None,
         budget: int | None = None,
+        stream: bool = False,
         cancel: Cancel | None = None,
     ) -> Iterator[Event]:
         """The same, step by step: Planned, HopsFound (once or twice), BufferFilled, Answered.
-        ``cancel`` is looked at between steps; once set, Cancelled is the last event."""
+        With ``stream``, a composer that can brings AnswerText before Answered, as it writes.
+        ``cancel`` is looked at between steps, and between pieces of text; once set, Cancelled
+        is the last event. A composer that fails raises its ModelError, the trace kept."""
         settings = self.settings.changed(k=k, budget=budget)
         for event in self._retrieval(question, principal, filters, plan, settings, cancel):
             yield event
@@ -173,7 +176,7 @@ class QueryEngine:
                 if _given_up(cancel):
                     yield Cancelled(before="compose")
                     return
-                yield Answered(result=self._answer(event.retrieval, principal, filters))
+                yield from self._answered(event.retrieval, principal, filters, stream, cancel)
 
     # ------------------------------------------------------------ steps
 
@@ -193,7 +196,7 @@ class QueryEngine:
     ) -> tuple[str, Plan, Searching]:
         """The question as it is asked, its plan, and the run that is to search it."""
         if plan is not None:
-            checks.check_plan(plan, settings.max_hops)
+            plan = checks.check_plan(plan, settings.max_hops)
         asked = self._ready(question, principal, filters)
         run = Searching(self.store, self.embedder, settings, principal, filters)
         started = time.perf_counter()
@@ -253,38 +256,35 @@ class QueryEngine:
             trace=trace,
         )
 
-    def _answer(self, retrieval: Retrieval, principal: Principal, filters: Filters) -> Asked:
+    def _answered(
+        self,
+        retrieval: Retrieval,
+        principal: Principal,
+        filters: Filters,
+        stream: bool,
+        cancel: Cancel | None,
+    ) -> Iterator[Event]:
         started = time.perf_counter()
-        answer = self.composer.compose(retrieval.question, retrieval.buffer)
-        composed = round((time.perf_counter() - started) * 1000)
-        keys = list(dict.fromkeys(p.document_key for p in retrieval.buffer.passages))
-        entries = self.store.fetch([], keys).entries if keys else {}
-        identity = self.composer.identity
-        answer = recheck(answer, entries, principal).model_copy(
-            update={
-                "coverage": tuple(self.store.coverage(principal, filters.sources)),
-                "composer": f"{identity.model}/{identity.prompt_version}",
-            }
-        )
-        buffer = still_standing(retrieval.buffer, entries, principal)
-        trace = with_answer(retrieval.trace, answer, {"compose": composed})
-        notes, kept = self._keep(trace)
-        return Asked(
-            answer=answer.model_copy(update={"trace_id": trace.id if kept else ""}),
-            retrieval=retrieval.model_copy(update={"buffer": buffer, "trace": trace}),
-            trace=trace,
-            notes=notes,
-        )
-
-    def _keep(self, trace: Trace) -> tuple[tuple[str, ...], bool]:
-        """Keep the trace, if the settings say so and the store lets us; say so if not."""
-        if not self.settings.keep_traces:
-            return (), False
+        keep_traces = self.settings.keep_traces
         try:
-            self.store.put_trace(trace)
-        except StoreRefused as error:
-            return (f"The trace was not kept: {error.message}",), False
-        return (), True
+            answer = yield from composed(self.composer, retrieval, stream, cancel)
+        except ModelError as error:
+            unanswered(error, retrieval, self.store, keep_traces)
+        if answer is None:
+            yield Cancelled(before="answer")
+            return
+        yield Answered(
+            result=settled(
+                answer,
+                retrieval,
+                self.store,
+                principal,
+                filters,
+                self.composer.identity,
+                started,
+                keep_traces,
+            )
+        )
 
     # ------------------------------------------------------------ looking back
 
@@ -299,6 +299,28 @@ class QueryEngine:
         trace = self._trace(trace_id, principal)
         self.store.check(self.embedder.identity)
         return replay(trace, self.store, self.embedder)
+
+    def solve(
+        self, trace_id: str, principal: Principal, solver: Solver
+    ) -> tuple[ShownTrace, tuple[str, ...]]:
+        """A kept trace with a local answer for each hop of its plan, made now from the hop's own
+        candidates that this reader may read, and kept in it; and notes on what could not be
+        done. Hops that ``solver`` answered before are not asked again.
+
+        Raises InputError, StoreError; ModelUnavailable or BudgetSpent, with what was solved
+        before that kept.
+        """
+        before = trace = self._trace(trace_id, principal)
+        fenced = fetch_referenced(trace, self.store, principal)
+        try:
+            for trace in solved(before, fenced, solver):  # noqa: B007 (the last one counts)
+                pass
+        except ModelError:
+            if trace is not before:
+                keep(self.store, trace)
+            raise
+        notes = keep(self.store, trace)[0] if trace is not before else ()
+        return shown(trace, fenced), notes
 
     def diagnose(self, trace_id: str, expect: str, principal: Principal) -> Diagnosis:
         """Where ``expect`` (a document's id, or words) was lost on the way to the answer."""

@@ -13,15 +13,24 @@ GONE = "The document can no longer be read."
 VOIDED = "[A quote was withdrawn: its evidence vanished while the answer was composed.]"
 
 
-def recheck(answer: Answer, entries: Mapping[str, RegistryEntry], principal: Principal) -> Answer:
+def recheck(
+    answer: Answer,
+    entries: Mapping[str, RegistryEntry],
+    principal: Principal,
+    *,
+    whole: bool = True,
+) -> Answer:
     """The answer as it may still be given. A voided citation keeps its number and loses its
-    words; a statement that stands on voided citations alone goes, and the text is put
-    together again from what is left."""
+    words; a statement that stands on a voided citation goes, and the text is put together again
+    from what is left. Unless the buffer still stands ``whole``, a statement that cites nothing
+    goes too: it may have been made from what vanished."""
     citations = tuple(_judged(item, entries, principal) for item in answer.citations)
     void = {item.number for item in citations if item.void}
-    if not void:
+    statements = tuple(
+        s for s in answer.statements if not _stands_on(s, void) and (whole or s.citations)
+    )
+    if len(statements) == len(answer.statements) and not void:
         return answer
-    statements = tuple(s for s in answer.statements if not _stands_on(s, void))
     text = "\n".join([*(s.text for s in statements), VOIDED])
     found = any(s.citations for s in statements)
     return answer.model_copy(

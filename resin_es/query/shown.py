@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resin_es.model import Plan, Principal, Trace
+from resin_es.model import ModelUse, Plan, Principal, Trace
 from resin_es.model.base import Frozen
+from resin_es.model.trace import TracedSolution, TracedStatement
 from resin_es.ports import UnitStore
 from resin_es.query.fence import Fenced, fence
 
@@ -34,8 +35,23 @@ class ShownCandidate(Frozen):
     evidence: ShownEvidence
 
 
+class ShownSolution(Frozen):
+    """A hop's local answer. ``state`` as in :class:`ShownEvidence`: ``text`` and ``problem`` are
+    empty where something that they rest on may not be read, or stands no longer."""
+
+    solver: str
+    state: str = ""
+    text: str = ""
+    found: bool = False
+    evidence: tuple[ShownEvidence, ...] = ()
+    rejected: tuple[str, ...] = ()
+    problem: str = ""
+    use: ModelUse | None = None
+
+
 class ShownHop(Frozen):
-    """A hop: what it asked, what it sent, what it ranked."""
+    """A hop: what it asked, what it sent, what it ranked, and its local answer, if it was
+    solved."""
 
     id: str
     question: str
@@ -45,6 +61,7 @@ class ShownHop(Frozen):
     body: Mapping[str, Any]
     candidates: tuple[ShownCandidate, ...] = ()
     took_ms: int = 0
+    solution: ShownSolution | None = None
 
 
 class ShownPassage(Frozen):
@@ -66,7 +83,9 @@ class ShownCitation(Frozen):
 
 
 class ShownTrace(Frozen):
-    """A trace for one reader. ``trace`` holds everything that carries no evidence."""
+    """A trace for one reader. ``statements`` are sentences of the answer, in words where these
+    are the composer's own and all that they rest on may be read; ``rejected`` is what the
+    composer cited that it was not given."""
 
     id: str
     created_at: str
@@ -76,13 +95,15 @@ class ShownTrace(Frozen):
     passages: tuple[ShownPassage, ...]
     citations: tuple[ShownCitation, ...]
     statements: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     found: bool | None = None
     missing: tuple[str, ...] = ()
     budget: int = 0
     document_body: Mapping[str, Any]
     settings: Mapping[str, Any]
     models: Mapping[str, str]
-    tokens: Mapping[str, int]
+    tokens: Mapping[str, int | float]
     times_ms: Mapping[str, int]
 
 
@@ -125,6 +146,7 @@ def shown(trace: Trace, fenced: Fenced) -> ShownTrace:
                     for c in hop.candidates
                 ),
                 took_ms=hop.took_ms,
+                solution=_solution(hop.solution, fenced) if hop.solution else None,
             )
             for hop in trace.hops
         ),
@@ -146,7 +168,9 @@ def shown(trace: Trace, fenced: Fenced) -> ShownTrace:
             )
             for c in trace.citations
         ),
-        statements=tuple(_statement(s.text, s.citations) for s in trace.statements),
+        statements=tuple(_statement(s, trace, fenced) for s in trace.statements if not s.note),
+        rejected=tuple(marker for s in trace.statements for marker in s.rejected),
+        notes=tuple(s.note for s in trace.statements if s.note),
         found=trace.found,
         missing=trace.missing,
         budget=trace.budget,
@@ -158,9 +182,41 @@ def shown(trace: Trace, fenced: Fenced) -> ShownTrace:
     )
 
 
-def _statement(text: str, citations: Sequence[int]) -> str:
-    marks = " ".join(f"[{number}]" for number in citations)
-    return f"{text} {marks}".strip()
+def _statement(said: TracedStatement, trace: Trace, fenced: Fenced) -> str:
+    """A sentence in the composer's own words, if all that it rests on may be read: what it
+    cites, or, where it cites nothing, everything that the composer saw. Else its marks."""
+    marks = " ".join(f"[{number}]" for number in said.citations)
+    if not said.text:
+        return marks
+    if said.citations:
+        rests_on = [c.passage_id for c in trace.citations if c.number in said.citations]
+    else:
+        rests_on = [p.passage_id for p in trace.passages if not p.reason]
+    state = _state(rests_on, fenced)
+    return said.text if not state else f"({state}) {marks}".strip()
+
+
+def _solution(told: TracedSolution, fenced: Fenced) -> ShownSolution:
+    state = _state([ref.passage_id for ref in told.rests_on], fenced)
+    cited = [ref for ref in told.rests_on if ref.number in told.records]
+    return ShownSolution(
+        solver=told.solver,
+        state=state,
+        text="" if state else told.text,
+        found=told.found,
+        evidence=tuple(_evidence(fenced, ref.passage_id, ref.sentence_ids) for ref in cited),
+        rejected=told.rejected,
+        problem="" if state else told.problem,
+        use=told.use,
+    )
+
+
+def _state(passage_ids: Sequence[str], fenced: Fenced) -> str:
+    """Empty where all of the passages may be shown."""
+    if all(name in fenced.sources for name in passage_ids):
+        return ""
+    stale = all(name in fenced.sources or name in fenced.stale for name in passage_ids)
+    return STALE if stale else WITHHELD
 
 
 def _evidence(fenced: Fenced, passage_id: str, sentence_ids: Sequence[str]) -> ShownEvidence:

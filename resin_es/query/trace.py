@@ -10,8 +10,10 @@ from resin_es.errors import AccessError, InputError
 from resin_es.model import (
     Answer,
     EvidenceBuffer,
+    ModelUse,
     Plan,
     Principal,
+    Statement,
     Trace,
     content_id,
 )
@@ -139,14 +141,38 @@ def retrieval_trace(
         passages=tuple(traced_passages(buffer, keys)),
         budget=buffer.budget,
         settings=settings,
-        models=models,
-        tokens={"evidence": buffer.tokens},
+        models={**models, **served("planner", plan.use, models.get("planner", ""))},
+        tokens={"evidence": buffer.tokens, **spent("plan", plan.use)},
         times_ms=times_ms,
     )
 
 
+def spent(stage: str, use: ModelUse | None) -> dict[str, int | float]:
+    """What a stage took of a language model, as a trace keeps it; nothing without one."""
+    if use is None:
+        return {}
+    return {
+        stage: use.tokens,
+        f"{stage}_output": use.output_tokens,
+        f"{stage}_dollars": use.dollars,
+    }
+
+
+def served(role: str, use: ModelUse | None, name: str) -> dict[str, str]:
+    """The model that answered, where its own account differs from the ``name`` asked for."""
+    return {f"{role}_served": use.model} if use and not name.startswith(f"{use.model}/") else {}
+
+
+def with_failure(trace: Trace, reason: str) -> Trace:
+    """The trace of a question that was retrieved for and not answered."""
+    note = TracedStatement(note=f"No answer was composed: {reason}")
+    return trace.model_copy(update={"statements": (note,)})
+
+
 def with_answer(trace: Trace, answer: Answer, times_ms: Mapping[str, int]) -> Trace:
-    """The trace with citations by reference; a statement's words only where it quotes none."""
+    """The trace with citations by reference; a statement's words only where it quotes none of
+    what it cites."""
+    quotes = {c.number: c.quote for c in answer.citations if c.quote}
     return trace.model_copy(
         update={
             "citations": tuple(
@@ -159,15 +185,27 @@ def with_answer(trace: Trace, answer: Answer, times_ms: Mapping[str, int]) -> Tr
                 )
                 for c in answer.citations
             ),
-            "statements": tuple(
-                TracedStatement(text="" if s.citations else s.text, citations=s.citations)
-                for s in answer.statements
+            "statements": (
+                *(_statement(s, quotes) for s in answer.statements),
+                *(TracedStatement(note=note) for note in answer.notes),
             ),
             "found": answer.found,
             "missing": answer.missing,
-            "models": {**trace.models, "composer": answer.composer},
+            "models": {
+                **trace.models,
+                "composer": answer.composer,
+                **served("composer", answer.use, answer.composer),
+            },
+            "tokens": {**trace.tokens, **spent("compose", answer.use)},
             "times_ms": {**trace.times_ms, **times_ms},
         }
+    )
+
+
+def _statement(said: Statement, quotes: Mapping[int, str]) -> TracedStatement:
+    quoting = any(n in quotes and quotes[n] in said.text for n in said.citations)
+    return TracedStatement(
+        text="" if quoting else said.text, citations=said.citations, rejected=said.rejected
     )
 
 

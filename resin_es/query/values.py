@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 
 from resin_es.model import (
     Answer,
@@ -21,6 +22,16 @@ class Cancel(Protocol):
     """A cancel token, such as ``threading.Event``; looked at between steps."""
 
     def is_set(self) -> bool: ...
+
+
+@runtime_checkable
+class StreamingComposer(Protocol):
+    """A composer that can show its answer while it writes."""
+
+    def stream(self, question: str, evidence: EvidenceBuffer) -> Iterator[str | Answer]:
+        """Text as it is written, unchecked; then the answer, checked, last. Raises as
+        ``Composer.compose``."""
+        ...
 
 
 class Retrieval(Frozen):
@@ -80,6 +91,12 @@ class BufferFilled(Frozen):
     retrieval: Retrieval
 
 
+class AnswerText(Frozen):
+    """Event: a piece of the answer as it is being written, before anything of it is checked."""
+
+    text: str
+
+
 class Answered(Frozen):
     """Event: done."""
 
@@ -87,9 +104,10 @@ class Answered(Frozen):
 
 
 class Cancelled(Frozen):
-    """Event: the caller gave up; nothing follows. ``before`` names the step not taken."""
+    """Event: the caller gave up; nothing follows. ``before`` names the step not taken, or not
+    taken to its end."""
 
     before: str
 
 
-Event = Planned | HopsFound | BufferFilled | Answered | Cancelled
+Event = Planned | HopsFound | BufferFilled | AnswerText | Answered | Cancelled
