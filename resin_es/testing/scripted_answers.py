@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"<<<\n(.*?)\n>>>", re.DOTALL)
 _SENTENCE = re.compile(r"^(S\d+): (.*)$", re.MULTILINE)
 _LABELLED = re.compile(r"^\[(\d+\.\d+)\] (.*)$", re.MULTILINE)
 _RECORD = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
-_SUBQUESTION = re.compile(r"^SUBQUESTION: (.*)$", re.MULTILINE)
+_SUBQUESTION = re.compile(r"^SUBQUESTION: <<<\n(.*)\n>>>$", re.MULTILINE)
 _LIMIT = re.compile(r"^MAX_HOPS: (\d+)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 

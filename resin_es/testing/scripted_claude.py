@@ -80,8 +80,9 @@ class ScriptedClaude:
 
     ``faults``: by stage and number of the call to that stage (from 1), what happens instead of
     the right answer; ``each``: by stage, what happens at every call. ``forms``: how the endpoint
-    can be asked for structure; in any other way it answers in prose with a code fence. An answer
-    longer than ``max_tokens`` is cut off. ``before`` is called with the number of each request
+    can be asked for structure; a form that it does not know gets an answer without any JSON,
+    and what is asked in words a code fence amid talk. An answer longer than ``max_tokens`` is
+    cut off. ``before`` is called with the number of each request
     (from 1) before it is answered. ``seconds``: how long every answer takes.
 
     ``requests`` holds all that was asked, ``calls`` counts by stage, ``paid`` counts answers by
@@ -150,13 +151,14 @@ class ScriptedClaude:
         if isinstance(said, str):
             return [_text(said)], "end_turn", said
         written = json.dumps(said, ensure_ascii=False)
-        if request.form == "tool" and "tool" in self._forms:
+        if request.form == "text":
+            written = f"Here you are:\n```json\n{written}\n```\nAnything else?"
+        elif request.form not in self._forms:
+            written = NOT_JSON.text
+        elif request.form == "tool":
             name = f"toolu_{len(self.requests)}"
             block = {"type": "tool_use", "id": name, "name": request.tool, "input": dict(said)}
             return [block], "tool_use", written
-        if request.form == "schema" and "schema" in self._forms:
-            return [_text(written)], "end_turn", written
-        written = f"Here you are:\n```json\n{written}\n```\nAnything else?"
         return [_text(written)], "end_turn", written
 
     def _message(
