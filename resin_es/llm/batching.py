@@ -9,6 +9,7 @@ missing: items that expired, failed or did not fit.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
@@ -211,7 +212,8 @@ class _Run:
         landed = _Landed(self._desk.spoiled)
         while work:
             landed.wanted.clear()
-            read_many(work, ModelReader(landed, self._cache, name=self._name))
+            reader = ModelReader(landed, self._cache, name=self._name, give_up=sys.maxsize)
+            read_many(work, reader)
             found = self._desk.fetch(landed.wanted)
             if not found:
                 break
@@ -229,11 +231,11 @@ class _Run:
         return call_id not in self._desk.spoiled and not under_way
 
     def _judge(self, used: Mapping[str, ModelCall]) -> None:
-        """Which of the answers the reader took. The others are not asked for again here."""
+        """Which of the answers the reader took. None is asked for again here."""
         calls = used.values()
         taken = kept_outputs(self._cache, calls).keys() | known_splits(self._cache, calls)
         unfit = used.keys() - taken
-        self._desk.spoiled.update(unfit)
+        self._desk.spoiled.update(used)
         self._desk.tally.counts["landed"] += len(used) - len(unfit)
         self._desk.tally.counts["unfit"] += len(unfit)
 

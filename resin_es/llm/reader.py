@@ -27,17 +27,24 @@ class ModelReader:
     ``name`` is the model that the calls name; ``lanes`` is how many calls go out at a time.
     Outputs are kept in ``cache`` as soon as they are validated, each by its own call: what was
     paid for stays, whatever happens next. What a model does wrong stays within the window or
-    passage that it was asked about.
+    passage that it was asked about; ``give_up`` calls failing in a row mean that it is down (at
+    least 5, and two a lane, unless told otherwise).
     """
 
     def __init__(
-        self, model: LanguageModel, cache: OutputCache, *, name: str, lanes: int = 1
+        self,
+        model: LanguageModel,
+        cache: OutputCache,
+        *,
+        name: str,
+        lanes: int = 1,
+        give_up: int | None = None,
     ) -> None:
         self._name = name
         self._lanes = max(1, lanes)
         self._passages = PassagesTask(name)
         self._units = UnitsTask(name)
-        self._asker = Asker(model, cache, give_up=max(_GIVE_UP, 2 * self._lanes))
+        self._asker = Asker(model, cache, give_up=give_up or max(_GIVE_UP, 2 * self._lanes))
 
     @property
     def identity(self) -> ReaderIdentity:

@@ -16,8 +16,7 @@ from resin_es.adapters.anthropic.connection import Connection
 from resin_es.adapters.anthropic.options import AnthropicOptions
 from resin_es.adapters.anthropic.replies import reply_of
 from resin_es.adapters.anthropic.requests import Route, request_of
-from resin_es.errors import ModelError
-from resin_es.llm.pricing import BATCH
+from resin_es.errors import ModelError, ModelUnavailable
 from resin_es.ports.language import (
     BatchItem,
     BatchState,
@@ -51,17 +50,35 @@ class AnthropicBatches:
     def submit(self, calls: Sequence[ModelCall]) -> str:
         """Sent once only: the API knows no idempotency key, so a request whose answer got lost
         may have made a batch. Whoever repeats it looks for that one first (``recent``)."""
-        requests: Any = [_item(call) for call in calls]
+        import anthropic
+
+        requests: Any = [self._item(call) for call in calls]
         with self._translating(calls[0].model if calls else MODEL):
             client = self._connection.client.with_options(max_retries=0)
-            return client.messages.batches.create(requests=requests).id
+            try:
+                return client.messages.batches.create(requests=requests, **self._extras).id
+            except anthropic.NotFoundError as error:
+                raise ModelUnavailable(
+                    f"{self._options.address} takes no Message Batches.", hint="Leave --batch out."
+                ) from error
+
+    def _item(self, call: ModelCall) -> dict[str, Any]:
+        """``extra_body`` is about messages, so it goes into each."""
+        more = self._connection.extras.get("extra_body") or {}
+        return {"custom_id": call.id, "params": {**request_of(call, _route(call)), **more}}
+
+    @property
+    def _extras(self) -> dict[str, Any]:
+        extras = self._connection.extras
+        return {name: value for name, value in extras.items() if name != "extra_body"}
 
     def status(self, batch_id: str) -> BatchStatus:
         import anthropic
 
         with self._translating():
+            api = self._connection.client.messages.batches
             try:
-                return status_of(self._connection.client.messages.batches.retrieve(batch_id))
+                return status_of(api.retrieve(batch_id, **self._extras))
             except anthropic.NotFoundError:
                 return BatchStatus(id=batch_id, state=BatchState.FAILED)
 
@@ -74,13 +91,20 @@ class AnthropicBatches:
             lines = self._connection.client.get(
                 f"{PATH}/{batch_id}/results",
                 cast_to=JSONLDecoder[MessageBatchIndividualResponse],
-                options={"headers": {"Accept": "application/binary"}},
+                options=self._asking(),
                 stream=True,
             )
         try:
             yield from self._items(iter(lines), calls)
         finally:
             lines.close()
+
+    def _asking(self) -> Any:
+        extras = self._connection.extras
+        return {
+            "headers": {"Accept": "application/binary", **(extras.get("extra_headers") or {})},
+            "params": extras.get("extra_query") or {},
+        }
 
     def _items(
         self, lines: Iterator[MessageBatchIndividualResponse], calls: Mapping[str, ModelCall]
@@ -104,16 +128,16 @@ class AnthropicBatches:
         return item.model_copy(update={"reply": reply})
 
     def _reply(self, message: Any, call: ModelCall) -> ModelReply:
-        reply = reply_of(message, call, _route(call), self._options.prices)
-        return reply.model_copy(update={"dollars": reply.dollars * BATCH})
+        return reply_of(message, call, _route(call), self._options.prices, batch=True)
 
     def cancel(self, batch_id: str) -> None:
         with self._translating():
-            self._connection.client.messages.batches.cancel(batch_id)
+            self._connection.client.messages.batches.cancel(batch_id, **self._extras)
 
     def recent(self, since: datetime) -> Iterator[BatchStatus]:
         with self._translating():
-            for batch in self._connection.client.messages.batches.list(limit=PAGE):
+            api = self._connection.client.messages.batches
+            for batch in api.list(limit=PAGE, **self._extras):
                 if batch.created_at < since:
                     return
                 yield status_of(batch)
@@ -131,10 +155,6 @@ class AnthropicBatches:
 def _route(call: ModelCall) -> Route:
     """No route but the schema: a batch has nobody to fall back to another one."""
     return "text" if call.output is None else "schema"
-
-
-def _item(call: ModelCall) -> dict[str, Any]:
-    return {"custom_id": call.id, "params": request_of(call, _route(call))}
 
 
 def _error(result: Any) -> str:
