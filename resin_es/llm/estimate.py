@@ -22,13 +22,14 @@ from resin_es.ports import PassageInput, PassageReading, ReadingWindow, UnitRead
 from resin_es.ports.language import ModelCall, OutputCache, Stage, Usage
 
 SENTENCES_PER_PASSAGE = 4
-"""How many sentences a passage is expected to hold (the syntax reader: 3.6 on the demo)."""
-TOKENS_PER_PASSAGE = 60
-"""What a model writes for one passage: its ends, entity, type, focus and role."""
-UNITS_PER_SENTENCE = 1.2
-"""How many units a model is expected to find (the syntax reader: 1.0 on the demo)."""
-TOKENS_PER_UNIT = 120
-"""What a model writes for one unit: a claim of two to four parts and its quote."""
+"""Sentences of an expected passage: the prompt calls two to six usual."""
+TOKENS_PER_PASSAGE = 55
+"""What a model writes for one passage: as in the prompt's example."""
+UNITS_PER_SENTENCE = 2.0
+"""Units that a model is expected to find: the prompt says one to four for a sentence with
+content, and many have none. (The syntax reader keeps about one.)"""
+TOKENS_PER_UNIT = 95
+"""What a model writes for one unit: as in the prompt's example."""
 TOKENS_AROUND = 40
 """What frames the answer to any call."""
 THINKING = 1.0

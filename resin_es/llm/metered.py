@@ -172,8 +172,8 @@ class MeteredModel:
             self.check()  # others went on spending meanwhile
 
     def _failed(self, call: ModelCall, error: ModelError) -> None:
-        """An error that stems from an answer may carry it as ``reply``: it was paid for."""
-        reply = getattr(error, "reply", None)
+        """An error that stems from an answer carries it: it was paid for."""
+        reply = error.reply
         if not isinstance(reply, ModelReply):
             self._count(call, StageSpending(failed=1))
             return

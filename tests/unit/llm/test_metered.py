@@ -173,7 +173,7 @@ def test_a_failed_call_counts_what_it_is_known_to_have_cost() -> None:
         metered.call(ask())
     assert ledger.spent() == 0.0
     paid = ModelError("what came back is no JSON")
-    paid.reply = model.reply  # type: ignore[attr-defined]
+    paid.reply = model.reply
     model.error = paid
     with pytest.raises(ModelError):
         metered.call(ask())
