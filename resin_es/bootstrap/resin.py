@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from resin_es.index.filters import Filters, make_filters
 from resin_es.index.report import IndexReport
 from resin_es.model import Answer, Document, Plan, Principal
 from resin_es.ports import Progress
-from resin_es.query.values import Asked
+from resin_es.query.values import Answered, AnswerText, Asked
 from resin_es.settings import load_settings
 
 if TYPE_CHECKING:
@@ -157,14 +157,20 @@ class Resin:
         plan: Plan | None = None,
         k: int | None = None,
         budget: int | None = None,
+        on_text: Callable[[str], None] | None = None,
         **narrow: Any,
     ) -> Asked:
-        """Answer, the retrieval it stands on, and the trace."""
+        """Answer, the retrieval it stands on, and the trace. ``on_text`` hears the answer's text
+        as a composer that streams writes it, before anything of it is checked."""
         principal, filters = self._who_and_what(groups, narrow)
-        answer, retrieval, trace = self.services.engine.ask(
-            question, principal, filters, plan=plan, k=k, budget=budget
-        )
-        return Asked(answer=answer, retrieval=retrieval, trace=trace)
+        for event in self.services.engine.ask_events(
+            question, principal, filters, plan=plan, k=k, budget=budget, stream=on_text is not None
+        ):
+            if isinstance(event, AnswerText) and on_text is not None:
+                on_text(event.text)
+            if isinstance(event, Answered):
+                return event.result
+        raise AssertionError("a question that is not cancelled ends with its answer")
 
     def diagnose(
         self, trace_id: str, expect: str, *, groups: Sequence[str] | None = None
@@ -177,6 +183,15 @@ class Resin:
         """A kept trace; what the reader may not read is withheld. Raises InputError where there
         is no such trace for them."""
         return self.services.engine.trace(trace_id, self.services.principal(groups))
+
+    def solve(
+        self, trace_id: str, *, groups: Sequence[str] | None = None
+    ) -> tuple[ShownTrace, tuple[str, ...]]:
+        """A kept trace with a local answer for each hop, made by the language model now, and
+        notes on what could not be done. Raises SettingsError without one, InputError where there
+        is no such trace for the reader."""
+        services = self.services
+        return services.engine.solve(trace_id, services.principal(groups), services.solver)
 
     def replay(self, trace_id: str, *, groups: Sequence[str] | None = None) -> list[HopReplay]:
         """Send a trace's searches again and compare what they rank."""

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import typer
 
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from resin_es.ports import Progress
+
+    class Display(Progress, Protocol):
+        """What is shown while a command runs. ``on_text`` shows text as it is written; None
+        where nobody looks."""
+
+        @property
+        def on_text(self) -> Callable[[str], None] | None: ...
+
 
 _WIDE = 10_000
 
@@ -75,28 +83,22 @@ def console() -> Console:
 
 
 @contextmanager
-def progress(enabled: bool = True) -> Iterator[Progress]:
-    """A progress bar on stderr; silent where stderr is no terminal."""
+def progress(enabled: bool = True) -> Iterator[Display]:
+    """A progress bar on stderr, and below it text that is being written; both go when it ends.
+    Silent where stderr is no terminal."""
     if not enabled or not sys.stderr.isatty():
         yield _Silent()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as RichProgress
+    from resin_es.cli.live import live_bars
 
-    bar = RichProgress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    bar = live_bars()
     with bar:
         yield _Bars(bar)
 
 
 class _Silent:
+    on_text = None
+
     def update(self, done: int, total: int | None, description: str) -> None:
         """Nobody looks."""
 
@@ -106,6 +108,7 @@ class _Bars:
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
+        self.on_text = bar.write
         self._tasks: dict[str, Any] = {}
 
     def update(self, done: int, total: int | None, description: str) -> None:

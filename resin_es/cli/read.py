@@ -130,12 +130,15 @@ def ask(
             plan=one.plan,
             k=k,
             budget=budget,
+            on_text=None if json_output else bar.on_text,
             **_narrow(source, kind, entity, filters),
         )
         kept = asked.answer.trace_id
         shown_trace = resin.trace(kept, groups=group or None) if explain and kept else None
     if explain and not kept:
         note("there is no trace to show: RESIN_TRACES is off, or the cluster did not keep it")
+    for text in asked.notes:
+        note(text)
     if json_output:
         shown = answer_to_json(asked)
         if shown_trace is not None:

@@ -22,15 +22,19 @@ def print_answer(out: Console, asked: Asked, *, evidence: bool = True) -> None:
     out.print(Text(answer.question, style="bold"))
     out.print("")
     for statement in answer.statements:
-        out.print(Text(f"  {statement.text}"))
+        out.print(Text(f"  {statement.text}", style="" if statement.citations else "yellow"))
     if not answer.statements:
-        out.print(Text(f"  {answer.text}"))
+        out.print(Text(f"  {answer.text.splitlines()[0]}"))
     for need in answer.missing:
         out.print(Text(f"  not in the evidence: {need}", style="yellow"))
+    for remark in answer.notes:
+        out.print(Text(f"  note: {remark}", style="yellow"))
     _print_citations(out, answer)
+    _print_remarks(out, asked.retrieval.plan)
     if evidence:
         print_evidence(out, asked.retrieval)
     _print_coverage(out, answer)
+    _print_use(out, asked)
     if answer.trace_id:
         out.print(Text(f"trace {answer.trace_id}", style="dim"))
 
@@ -43,6 +47,22 @@ def _print_citations(out: Console, answer: Answer) -> None:
         )
         void = f"  void: {citation.void}" if citation.void else ""
         out.print(Text.assemble((f"  [{citation.number}] ", "cyan"), where, (void, "red")))
+
+
+def _print_remarks(out: Console, plan: Plan) -> None:
+    """Why the plan is not what the planner was to make, if it is not."""
+    if plan.fallback:
+        out.print(Text(f"fallback to the whole question: {plan.fallback}", style="yellow"))
+    for remark in plan.notes:
+        out.print(Text(f"plan: {remark}", style="yellow"))
+
+
+def _print_use(out: Console, asked: Asked) -> None:
+    uses = [use for use in (asked.retrieval.plan.use, asked.answer.use) if use is not None]
+    if uses:
+        models = ", ".join(dict.fromkeys(use.model for use in uses))
+        tokens, dollars = sum(use.tokens for use in uses), sum(use.dollars for use in uses)
+        out.print(Text(f"{models}: {tokens:,} tokens, ${dollars:.4f}", style="dim"))
 
 
 def _print_coverage(out: Console, answer: Answer) -> None:
@@ -100,8 +120,7 @@ def print_retrieval(out: Console, retrieval: Retrieval) -> None:
 def print_plan(out: Console, plan: Plan) -> None:
     """The hops of a plan."""
     out.print(Text(f"{plan.mode.value} plan of {len(plan.hops)} hop(s)", style="bold"))
-    if plan.fallback:
-        out.print(Text(f"fallback: {plan.fallback}", style="yellow"))
+    _print_remarks(out, plan)
     table = Table("hop", "subquestion", "looks for", "wants", "after", box=None)
     for hop in plan.hops:
         table.add_row(
@@ -133,4 +152,6 @@ def answer_to_json(asked: Asked) -> dict[str, Any]:
     shown: dict[str, Any] = asked.answer.model_dump(mode="json")
     retrieval = retrieval_to_json("", asked.retrieval)
     shown |= {name: retrieval[name] for name in ("hops", "evidence", "dropped")}
+    shown["plan"] = asked.retrieval.plan.model_dump(mode="json")
+    shown["remarks"] = list(asked.notes)
     return shown

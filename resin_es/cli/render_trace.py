@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from resin_es.query.diagnose import Diagnosis
     from resin_es.query.replay import HopReplay
-    from resin_es.query.shown import ShownEvidence, ShownHop, ShownTrace
+    from resin_es.query.shown import ShownEvidence, ShownHop, ShownSolution, ShownTrace
 
 CANDIDATES = 10
 
@@ -42,8 +42,26 @@ def print_shown_trace(out: Console, trace: ShownTrace) -> None:
         )
     out.print("")
     out.print(table)
+    for statement in trace.statements:
+        out.print(Text(statement))
+    for remark in trace.notes:
+        out.print(Text(f"note: {remark}", style="yellow"))
+    if trace.rejected:
+        out.print(Text(f"cited, but not given: {' '.join(trace.rejected)}", style="yellow"))
+    for need in trace.missing:
+        out.print(Text(f"not in the evidence: {need}", style="yellow"))
     for citation in trace.citations:
         out.print(Text(f"[{citation.number}] {_plain(citation.evidence)} {citation.void}"))
+    _print_counts(out, trace)
+
+
+def _print_counts(out: Console, trace: ShownTrace) -> None:
+    """Models, and what each stage took."""
+    out.print("")
+    for name, rows in (("models", trace.models), ("tokens", trace.tokens)):
+        told = ", ".join(f"{key} {value}" for key, value in rows.items() if value != "")
+        if told:
+            out.print(Text(f"{name}: {told}", style="dim"))
 
 
 def _print_hop(out: Console, hop: ShownHop) -> None:
@@ -64,6 +82,25 @@ def _print_hop(out: Console, hop: ShownHop) -> None:
     out.print(table)
     if len(hop.candidates) > CANDIDATES:
         out.print(Text(f"  and {len(hop.candidates) - CANDIDATES} more", style="dim"))
+    if hop.solution is not None:
+        _print_solution(out, hop.solution)
+
+
+def _print_solution(out: Console, solution: ShownSolution) -> None:
+    """A local answer and what it rests on."""
+    out.print(Text(f"local answer ({solution.solver}):", style="bold"))
+    if solution.state:
+        out.print(Text(f"  ({solution.state})"))
+    if solution.problem:
+        out.print(Text(f"  none: {solution.problem}", style="yellow"))
+    if solution.text:
+        style = "" if solution.found else "yellow"
+        told = solution.text if solution.found else f"not found: {solution.text}"
+        out.print(Text(f"  {told}", style=style))
+    for row in solution.evidence:
+        out.print(Text(f"  rests on {_plain(row)}", style="dim"))
+    if solution.rejected:
+        out.print(Text(f"  named, but not given: {' '.join(solution.rejected)}", style="yellow"))
 
 
 def _name(evidence: ShownEvidence) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from resin_es.cli.options import Group, Json
-from resin_es.cli.output import console, print_json
+from resin_es.cli.output import console, note, print_json
 
 
 def trace(
@@ -15,13 +15,20 @@ def trace(
     replay: Annotated[
         bool, typer.Option("--replay", help="Send the same searches again and compare.")
     ] = False,
+    solve: Annotated[
+        bool,
+        typer.Option("--solve", help="Have a language model answer each hop, from its own hits."),
+    ] = False,
     group: Group = None,
     json_output: Json = False,
 ) -> None:
     """Show every step that led to an answer; evidence you may not read stays withheld."""
     from resin_es.bootstrap import Resin
     from resin_es.cli.render_trace import print_replay, print_shown_trace
+    from resin_es.errors import UsageError
 
+    if replay and solve:
+        raise UsageError("--replay and --solve do not go together.", hint="Give one of them.")
     resin = Resin.from_env()
     if replay:
         overlap = resin.replay(trace_id, groups=group or None)
@@ -30,7 +37,12 @@ def trace(
         else:
             print_replay(console(), overlap)
         return
-    shown = resin.trace(trace_id, groups=group or None)
+    if solve:
+        shown, notes = resin.solve(trace_id, groups=group or None)
+        for text in notes:
+            note(text)
+    else:
+        shown = resin.trace(trace_id, groups=group or None)
     if json_output:
         print_json(shown.model_dump(mode="json"))
     else:
