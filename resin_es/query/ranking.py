@@ -130,22 +130,17 @@ def helpings(
     """A hop's documents, best first, with ``k`` distinct passages kept among them.
 
     ``order`` holds documents with their chances; ``current`` the passages that the registry
-    lists (a document that is not in it yields nothing). Every document gives its best passage
-    before any gives its second. With ``whole``, a short document comes with all of its
-    passages, and its best one may be one that only the document search found.
+    lists (a document that is not in it yields nothing). With ``whole``, every document gives its
+    best passage before any gives its second, a short document comes with all of its passages,
+    and its best one may be one that only the document search found. Without, the passages with
+    the best hits are kept, of however few documents, and none besides comes with them.
     """
     lines = {
         key: _line(current[key], hits.get(key, {}), whole=whole)
         for key, _ in order
         if current.get(key)
     }
-    kept: dict[str, list[str]] = {key: [] for key in lines}
-    left = k
-    for turn in range(max((len(line) for line in lines.values()), default=0)):
-        for key, line in lines.items():
-            if left and turn < len(line):
-                kept[key].append(line[turn])
-                left -= 1
+    kept = _in_turns(lines, k) if whole else _by_hits(lines, hits, k)
     return [
         Helping(
             key,
@@ -176,6 +171,29 @@ def sentence_hits(found: Sequence[Candidate], worth: Worth = _score) -> Hits:
                 continue
             passage[sentence_id] = max(value, passage.get(sentence_id, value))
     return result
+
+
+def _in_turns(lines: Mapping[str, Sequence[str]], k: int) -> dict[str, list[str]]:
+    kept: dict[str, list[str]] = {key: [] for key in lines}
+    left = k
+    for turn in range(max((len(line) for line in lines.values()), default=0)):
+        for key, line in lines.items():
+            if left and turn < len(line):
+                kept[key].append(line[turn])
+                left -= 1
+    return kept
+
+
+def _by_hits(lines: Mapping[str, Sequence[str]], hits: Hits, k: int) -> dict[str, list[str]]:
+    best = {
+        (key, passage): max(hits[key][passage].values())
+        for key, line in lines.items()
+        for passage in line
+    }
+    kept: dict[str, list[str]] = {key: [] for key in lines}
+    for key, passage in sorted(best, key=lambda place: -best[place])[:k]:
+        kept[key].append(passage)
+    return kept
 
 
 def _line(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resin_es.index.filters import Filters, address_filter, document_filter
-from resin_es.model import Candidate, DocumentHit, Hop, Plan, Principal
+from resin_es.model import UNIT_KINDS, Candidate, DocumentHit, Hop, Plan, Principal
 from resin_es.ports import Embedder, UnitStore
 from resin_es.query import hits
 from resin_es.query.bridge import (
@@ -52,7 +52,7 @@ class Searching:
     @property
     def units_alone(self) -> bool:
         """Whether the filters narrow the search to some addresses of a document: then only
-        what these point at is evidence, and the document's own score says nothing."""
+        passages that these point at are evidence, and the document's own score says nothing."""
         return bool(self.filters.kinds or self.filters.units_only)
 
     @property
@@ -120,7 +120,10 @@ class Searching:
         self, hops: Sequence[tuple[Hop, Bridge | None]], documents: Mapping[str, Any] | None
     ) -> list[Found]:
         vectors = self._embedded([embedded_text(hop) for hop, _ in hops])
-        clauses = address_filter(self.principal, self.filters)
+        filters = self.filters
+        if not (self.settings.sentence_addresses or self.units_alone):
+            filters = filters.model_copy(update={"kinds": tuple(UNIT_KINDS)})
+        clauses = address_filter(self.principal, filters)
         bodies = []
         for (hop, bridge), vector in zip(hops, vectors, strict=True):
             link = link_clause(bridge.names) if bridge and bridge.names else None

@@ -25,7 +25,8 @@ class QuerySettings(Frozen):
     hops; ``bridging`` completes dependent hops with up to ``bridge_entities`` entities that their
     predecessors found, and (``follow_up``) searches the question once more among what up to
     ``bridge_names`` names of its best documents lead to; ``document_search`` adds the plan's
-    one lexical search over whole documents.
+    one lexical search over whole documents. Without ``sentence_addresses`` the hops search units
+    alone, and all else stays: what an evaluation tells their part by.
     """
 
     k: int = 10
@@ -40,6 +41,7 @@ class QuerySettings(Frozen):
     bridge_names: int = 40
     original_question_hop: bool = True
     document_search: bool = True
+    sentence_addresses: bool = True
     documents: int = 100
     title_boost: float = 0.5
     max_terms: int = 64

@@ -16,7 +16,6 @@ STUDIES = {
 }
 
 _SYSTEMS = {
-    ("kind", "all"): "no-sentences",
     ("decomposition", "full"): HERO,
     ("decomposition", "none"): "one-hop",
 }

@@ -12,6 +12,7 @@ from resin_es.evaluation.report.plots import Bar, Line, Range
 from resin_es.evaluation.report.values import RowReport, Section
 from resin_es.evaluation.report.words import stages_of, tokens
 
+ALL_KINDS = "kind=all"
 MOST_LINES = 6
 """Beside RESIN; more cannot be told apart."""
 
@@ -181,13 +182,17 @@ def _k_lines(section: Section) -> list[Line]:
 
 
 def _kind_bars(section: Section) -> list[Bar]:
-    single = [row for row in section.rows if kind_of(row.system) and _shares(row)]
+    single = [
+        row
+        for row in section.rows
+        if kind_of(row.system) and row.system != ALL_KINDS and _shares(row)
+    ]
     if not single:
         return []
     single.sort(key=lambda row: -sum(_shares(row).values()))
     whole = [
         (words, row)
-        for words, system in (("RESIN", HERO), ("all six kinds", "no-sentences"))
+        for words, system in (("RESIN", HERO), ("all six kinds", ALL_KINDS))
         if (row := section.row(system)) is not None
     ]
     labelled = [*whole, *((kind_of(row.system), row) for row in single)]

@@ -53,7 +53,7 @@ def _k(k: int) -> Variant:
 
 
 def _kind(kind: str) -> Variant:
-    about = f"Only units of the kind {kind}; no other kind and no sentence addresses."
+    about = f"Only units of the kind {kind}, as `--kind` does: the passages that they point at."
     return Variant(name=f"kind={kind}", label=f"only {kind}", about=about, kinds=(kind,))
 
 
@@ -66,6 +66,12 @@ VARIANTS: tuple[Variant, ...] = (
         "hops, source passages within the budget.",
     ),
     *(_k(k) for k in KS),
+    Variant(
+        name="kind=all",
+        label="all six kinds",
+        about="Only units, of any kind: the passages that they point at.",
+        kinds=tuple(UNIT_KINDS),
+    ),
     *(_kind(kind) for kind in UNIT_KINDS),
     Variant(
         name="one-hop",
@@ -94,13 +100,15 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         name="no-sentences",
         label="no sentence addresses",
-        about="Typed units are the only addresses, as in the paper.",
-        kinds=tuple(UNIT_KINDS),
+        about="Typed units are the only addresses that a hop searches; documents are searched by "
+        "title and text, and served, as in RESIN.",
+        settings={"sentence_addresses": False},
     ),
     Variant(
         name="paper",
         label="the paper's retrieval",
-        about="Typed units by vectors alone, hops independent, no document score.",
+        about="Typed units by vectors alone, hops independent, no document score: the passages "
+        "that the best units point at.",
         settings={
             "bridging": False,
             "lexical_weight": 0.0,

@@ -26,7 +26,15 @@ def test_every_variant_s_settings_are_the_engine_s() -> None:
     names = [variant.name for variant in VARIANTS]
     assert len(set(names)) == len(names)
     assert {f"k={k}" for k in (1, 5, 10, 15, 20)} <= set(names)
-    assert {f"kind={kind}" for kind in UNIT_KINDS} <= set(names)
+    assert {f"kind={kind}" for kind in (*UNIT_KINDS, "all")} <= set(names)
+
+
+def test_without_sentence_addresses_is_one_change_and_the_papers_way_is_units_alone() -> None:
+    rows = {variant.name: variant for variant in VARIANTS}
+    assert rows["no-sentences"].settings == {"sentence_addresses": False}
+    assert rows["no-sentences"].kinds == ()
+    assert rows["kind=all"].kinds == rows["paper"].kinds == tuple(UNIT_KINDS)
+    assert rows["kind=all"].settings == {}
 
 
 def test_the_default_row_changes_nothing() -> None:

@@ -18,7 +18,7 @@ from resin_es.errors import (
     UsageError,
 )
 from resin_es.index.filters import Filters
-from resin_es.model import Hop, Plan, Principal, ReaderIdentity
+from resin_es.model import UNIT_KINDS, Hop, Plan, Principal, ReaderIdentity
 from resin_es.ports import SearchHit
 from resin_es.query.compose import NOT_HELD, ExtractiveComposer
 from resin_es.query.engine import QueryEngine
@@ -81,6 +81,26 @@ def test_the_bare_question_and_the_documents_can_be_left_out(store: ScriptedStor
     engine.retrieve("Which is cheaper, Bus 14 or Metro Line B?", ANYONE)
     assert len(store.searches[0][0]) == 2
     assert store.searches[0][1] is None
+
+
+def test_without_sentence_addresses_hops_search_units_and_all_else_stays(
+    store: ScriptedStore,
+) -> None:
+    question = "Which is cheaper, Bus 14 or Metro Line B?"
+    engine_on(store).retrieve(question, ANYONE)
+    plain = store.searches[0]
+    store.searches.clear()
+    found = engine_on(store, sentence_addresses=False).retrieve(question, ANYONE)
+    bodies, documents = store.searches[0]
+    assert documents == plain[1] is not None
+    for body, other in zip(bodies, plain[0], strict=True):
+        units = {"terms": {"kind": list(UNIT_KINDS)}}
+        assert units in body["knn"]["filter"]
+        assert units not in other["knn"]["filter"]
+        body["knn"]["filter"].remove(units)
+        body["query"]["bool"]["filter"].remove(units)
+        assert body == other
+    assert found.buffer.passages, "documents found by their own text count"
 
 
 CHAIN = "Who runs the company that built the Elm tunnel?"

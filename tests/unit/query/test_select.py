@@ -223,6 +223,14 @@ def test_narrowed_to_units_only_their_passages_count() -> None:
     assert only.passages == (A.passages[1].id,)
 
 
+def test_narrowed_to_units_the_passages_with_the_best_hits_are_kept() -> None:
+    found = [candidate(A, 0, 0, 0.9), candidate(A, 1, 0, 0.8), candidate(B, 1, 0, 0.5)]
+    (both,) = line(found, B, A, k=2, whole=False)
+    assert both.kept == both.passages == tuple(p.id for p in A.passages)
+    first, second = line(found, B, A, k=3, whole=False)
+    assert (first.kept, second.kept) == ((B.passages[1].id,), both.kept)
+
+
 def test_a_document_the_registry_does_not_list_yields_nothing() -> None:
     found = [candidate(A, 0, 0, 0.9)]
     assert helpings(sentence_hits(found), [(A.key, 1.0)], {}, k=5, whole=True) == []

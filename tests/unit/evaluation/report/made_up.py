@@ -56,6 +56,7 @@ ROWS: tuple[tuple[str, str, str, tuple[float, ...]], ...] = (
     ("one-hop-matched", "no decomposition, k matched", "ablation", (0.864, 0.9, 0.91)),
     ("no-bridging", "no bridging", "ablation", (0.86, 0.89, 0.9)),
     ("no-lexical", "no lexical part", "ablation", (0.84, 0.88, 0.894)),
+    ("kind=all", "all six kinds", "ablation", (0.73, 0.78, 0.8)),
     ("no-sentences", "no sentence addresses", "ablation", (0.75, 0.8, 0.83)),
 )
 
