@@ -7,15 +7,15 @@ assumed by the constants below.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from resin_es.extract.drafting import Previous
 from resin_es.extract.read import read_many
-from resin_es.llm.outputs import kept_outputs
-from resin_es.llm.passages import passages_call, passages_from
+from resin_es.llm.asking import Got, Item, Known, Task
+from resin_es.llm.outputs import kept_outputs, known_splits
 from resin_es.llm.pricing import Price, Prices, input_tokens, price_of
-from resin_es.llm.units import units_call
+from resin_es.llm.tasks import PassagesTask, UnitsTask
 from resin_es.model import Document, PassageDraft, ReaderIdentity
 from resin_es.model.base import Frozen
 from resin_es.ports import PassageInput, PassageReading, ReadingWindow, UnitReading
@@ -126,6 +126,7 @@ class CountingReader:
         price = price_of(prices, model)
         self._passages = _Tally("passages", model, price)
         self._units = _Tally("units", model, price)
+        self._windows, self._chunks = PassagesTask(model), UnitsTask(model)
 
     @property
     def identity(self) -> ReaderIdentity:
@@ -136,36 +137,58 @@ class CountingReader:
         """What was counted so far."""
         return [tally.estimate() for tally in (self._passages, self._units)]
 
-    def languages(self) -> None:
+    def languages(self) -> frozenset[str] | None:
         """All languages, as a model reads them."""
-        return
+        return None
 
     def passages(self, window: ReadingWindow) -> PassageReading:
         """Expected passages of one window."""
-        call = passages_call(window, self._model)
-        kept = self._kept([call])
-        if call.id in kept:
-            self._passages.cached += 1
-            drafts, _ = passages_from(kept[call.id], window)
-            return PassageReading(drafts=tuple(drafts))
-        drafts = expected_drafts(len(window.sentences))
-        self._passages.count(call, TOKENS_AROUND + TOKENS_PER_PASSAGE * len(drafts))
-        return PassageReading(drafts=drafts)
+
+        def expected(part: ReadingWindow) -> tuple[PassageReading, int]:
+            drafts = expected_drafts(len(part.sentences))
+            return PassageReading(drafts=drafts), TOKENS_PER_PASSAGE * len(drafts)
+
+        known = self._known([self._windows.call_of(window)])
+        return self._count(self._windows, window, known, self._passages, expected)
 
     def units(self, passages: Sequence[PassageInput]) -> Sequence[UnitReading]:
         """No units: only their calls are counted."""
-        calls = [units_call(item, self._model) for item in passages]
-        kept = self._kept(calls)
-        for item, call in zip(passages, calls, strict=True):
-            if call.id in kept:
-                self._units.cached += 1
-                continue
-            found = UNITS_PER_SENTENCE * len(item.sentences)
-            self._units.count(call, TOKENS_AROUND + round(TOKENS_PER_UNIT * found))
-        return [UnitReading()] * len(passages)
 
-    def _kept(self, calls: Sequence[ModelCall]) -> Mapping[str, object]:
-        return {} if self._cache is None else kept_outputs(self._cache, calls)
+        def expected(part: PassageInput) -> tuple[UnitReading, int]:
+            found = UNITS_PER_SENTENCE * len(part.sentences)
+            return UnitReading(), round(TOKENS_PER_UNIT * found)
+
+        known = self._known([self._chunks.call_of(item) for item in passages])
+        return [self._count(self._chunks, one, known, self._units, expected) for one in passages]
+
+    def _count(
+        self,
+        task: Task[Item, Got],
+        item: Item,
+        known: Known,
+        tally: _Tally,
+        expected: Callable[[Item], tuple[Got, int]],
+    ) -> Got:
+        """As ``Asker.ask`` goes about it, with ``expected`` instead of a model."""
+        call = task.call_of(item)
+        if call.id in known.outputs:
+            reading, fault = task.read(known.outputs[call.id], item)
+            if not fault:
+                tally.cached += 1
+                return reading
+        halves = task.halves(item) if call.id in known.splits else None
+        if halves is not None:
+            inner = self._known([task.call_of(part) for part in halves])
+            parts = [self._count(task, part, inner, tally, expected) for part in halves]
+            return task.joined(item, parts)
+        guess, tokens = expected(item)
+        tally.count(call, TOKENS_AROUND + tokens)
+        return guess
+
+    def _known(self, calls: Sequence[ModelCall]) -> Known:
+        if self._cache is None:
+            return Known({}, frozenset())
+        return Known(kept_outputs(self._cache, calls), frozenset(known_splits(self._cache, calls)))
 
 
 def expected_drafts(sentences: int, size: int = SENTENCES_PER_PASSAGE) -> tuple[PassageDraft, ...]:

@@ -25,7 +25,7 @@ from resin_es.llm.estimate import (
     expected_drafts,
 )
 from resin_es.llm.estimate_question import estimate_question
-from resin_es.llm.outputs import keep_output
+from resin_es.llm.outputs import keep_output, keep_split
 from resin_es.llm.passages import passages_call
 from resin_es.llm.pricing import input_tokens, tokens_of
 from resin_es.llm.units import units_call
@@ -183,6 +183,15 @@ def test_cached_answers_cost_nothing_and_are_cut_as_they_say() -> None:
     whole = estimate([(one, None)], model="m", prices=PRICES, cache=cache)
     assert (whole.calls, whole.dollars) == (0, 0)
     assert [stage.cached for stage in whole.stages] == [1, 1]
+
+
+def test_an_answer_that_is_known_to_be_cut_off_is_expected_in_halves() -> None:
+    one, cache, reader = document("a", 16), MemoryCache(), Overheard()
+    read_many([(one, None)], reader)
+    keep_split(cache, passages_call(reader.given[0], "m"))
+    found = stages(estimate([(one, None)], model="m", prices=PRICES, cache=cache))
+    assert (found["passages"].calls, found["passages"].cached) == (2, 0)
+    assert found["units"].calls == 4
 
 
 def test_documents_are_gone_through_a_bounded_number_at_a_time(
