@@ -92,6 +92,7 @@ _REFUSAL_WORDS: dict[Route, tuple[str, ...]] = {
 
 def translated(error: Exception, options: AnthropicOptions, model: str) -> ModelError:
     """The error as people should read it: what, where, what to do; no secret of ``options``."""
+    _clean(error, options)
     says, what = _found(error)
     attempts = _attempts(error)
     message = says.message.format(
@@ -158,6 +159,16 @@ def _status(error: object) -> tuple[_Says, str]:
     if kind == "invalid_request_error" and any(word in what.lower() for word in _LENGTH_WORDS):
         return _TOO_LONG, what
     return _BY_KIND.get(kind, _OTHER), what
+
+
+def _clean(error: BaseException | None, options: AnthropicOptions) -> None:
+    """Take secrets out of the SDK's own errors too: they stay as causes, and tracebacks show
+    them."""
+    while error is not None:
+        text = str(error)
+        if any(secret.get_secret_value() in text for secret in options.secrets):
+            error.args = (told(text, *options.secrets),)
+        error = error.__cause__ or error.__context__
 
 
 def _attempts(error: Exception) -> int:
