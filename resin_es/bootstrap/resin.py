@@ -7,6 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resin_es.bootstrap.estimating import check_priced
+from resin_es.bootstrap.paying import Consent, agree, paid, read_ahead
 from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
 from resin_es.index.filters import Filters, make_filters
@@ -18,6 +20,7 @@ from resin_es.settings import load_settings
 
 if TYPE_CHECKING:
     from resin_es.adapters.files import FileSource
+    from resin_es.llm.metered import Spending
     from resin_es.query.diagnose import Diagnosis
     from resin_es.query.replay import HopReplay
     from resin_es.query.shown import ShownTrace
@@ -61,10 +64,16 @@ class Resin:
         public: bool = False,
         private: bool = False,
         prune: bool = False,
+        batch: bool = False,
+        consent: Consent | None = None,
     ) -> IndexReport:
         """Index files, folders and ``-`` (JSONL on standard input).
 
-        Raises InputError, AccessError (nobody may read them), StoreError, ModelError.
+        With RESIN_LLM=claude, ``batch`` has Message Batches read at half the price, and
+        ``consent`` is shown the estimate before the first paid reading of a source.
+
+        Raises InputError, AccessError (nobody may read them), StoreError, ModelError; BudgetSpent
+        where RESIN_MAX_COST is reached (what is finished is kept).
         """
         from resin_es.adapters.files import FileSource, Rights
 
@@ -84,12 +93,42 @@ class Resin:
         files.check()
         documents = _peeked(files.documents())
         self.services.ensure_installed()
-        self.services.indexer.index(documents, report=report, progress=self._progress)
+        if paid(self.services):
+            self._index_paid(documents, source, report, batch=batch, consent=consent)
+        elif batch:
+            raise UsageError("--batch needs a language model.", hint="Set RESIN_LLM=claude.")
+        else:
+            self.services.indexer.index(documents, report=report, progress=self._progress)
         for suffix, count in files.skipped.items():
             report.skipped[suffix] += count
         if prune:
             self._prune(source, files, report)
         return report
+
+    def _index_paid(
+        self,
+        documents: Iterable[Document],
+        source: str,
+        report: IndexReport,
+        *,
+        batch: bool,
+        consent: Consent | None,
+    ) -> None:
+        """Documents are gone over more than once: counted, read ahead by batch, indexed."""
+        from resin_es.adapters.files import DocumentSpool
+
+        with DocumentSpool(documents) as spool:
+            agree(self.services, spool, source, consent, self._progress)
+            if batch:
+                report.batches = read_ahead(self.services, spool, self._progress).to_dict()
+            self.services.indexer.index(
+                spool, report=report, progress=self._progress, total=len(spool)
+            )
+
+    @property
+    def spending(self) -> Spending:
+        """What the language model was asked in this process, by stage; empty without one."""
+        return self.services.spending
 
     def _prune(self, source: str, files: FileSource, report: IndexReport) -> None:
         """Never after a listing with holes, nor after one that found nothing at all: that is a
@@ -104,8 +143,10 @@ class Resin:
         report.problems.append(("--prune", reason))
 
     def index_documents(self, documents: Iterable[Document]) -> IndexReport:
-        """Index documents made in Python. Raises StoreError, ModelError."""
+        """Index documents made in Python. Raises SettingsError, StoreError, ModelError."""
         self.services.ensure_installed()
+        if paid(self.services):
+            check_priced(self.services.settings, [self.services.settings.llm_read_model])
         return self.services.indexer.index(documents, progress=self._progress)
 
     def delete(self, external_ids: Sequence[str], *, source: str = "files") -> IndexReport:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from resin_es.adapters.elasticsearch import Check, InstallReport, UninstallReport
     from resin_es.index.indexer import Indexer
-    from resin_es.llm.metered import MeteredModel
+    from resin_es.llm.metered import MeteredModel, Spending
     from resin_es.llm.solver import HopSolver
     from resin_es.query.engine import QueryEngine
 
@@ -230,6 +230,12 @@ class Services:
         from resin_es.bootstrap.language import metered_model
 
         return metered_model(self.settings, self.ledger)
+
+    @property
+    def spending(self) -> Spending:
+        """What the language model was asked, by stage; empty where it was not even made."""
+        made: MeteredModel | None = self.__dict__.get("language")
+        return {} if made is None else made.spending
 
     @cached_property
     def reader(self) -> Reader:

@@ -30,3 +30,7 @@ K = Annotated[int | None, typer.Option("--k", help="Distinct passages kept per h
 Budget = Annotated[
     int | None, typer.Option("--budget", help="Evidence budget in tokens of 4 characters.")
 ]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", min=0.0, help="Most US dollars that this run may spend."),
+]

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from resin_es.cli.options import Json
+from resin_es.cli.options import Json, MaxCost
 from resin_es.cli.output import console, note, print_json, progress
+from resin_es.errors import ResinError, UsageError
+
+if TYPE_CHECKING:
+    from resin_es.bootstrap import Resin
+    from resin_es.llm.estimate import Estimate
 
 
 def convert(
@@ -54,22 +60,71 @@ def index(
         bool,
         typer.Option("--prune", help="Delete documents of these folders whose files are gone."),
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option("--batch", help="Claude reads by Message Batches: half the price, later."),
+    ] = False,
+    max_cost: MaxCost = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Agree to what the first paid reading may cost.")
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Read documents and index them; what did not change costs nothing."""
     from resin_es.bootstrap import Resin
+    from resin_es.cli.money import print_spending, spending_json
 
+    given = {} if max_cost is None else {"max_cost": max_cost}
     with progress() as bar:
-        resin = Resin.from_env(progress=bar)
-        report = resin.index_paths(
-            paths, source=source, public=public, private=private, prune=prune
-        )
+        resin = Resin.from_env(progress=bar, **given)
+        _hint_at_key(resin)
+        try:
+            report = resin.index_paths(
+                paths,
+                source=source,
+                public=public,
+                private=private,
+                prune=prune,
+                batch=batch,
+                consent=functools.partial(_consent, yes=yes, quiet=json_output),
+            )
+        except ResinError:
+            if not json_output:
+                print_spending(resin.spending)
+            raise
     if json_output:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), "spending": spending_json(resin.spending)})
     else:
         print_report(report)
+        print_spending(resin.spending)
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _hint_at_key(resin: Resin) -> None:
+    from resin_es.bootstrap.language import KEY_HINT, key_without_choice
+
+    if key_without_choice(resin.services.settings):
+        note(KEY_HINT)
+
+
+def _consent(estimate: Estimate, *, yes: bool, quiet: bool) -> bool:
+    """Show what the first paid reading may cost, and ask."""
+    from resin_es.cli.money import dollars, print_estimate
+
+    if quiet:
+        note(f"estimate: {estimate.calls:,} calls, {dollars(estimate.dollars)}")
+    else:
+        print_estimate(estimate)
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(
+            f"The first paid reading of a source has to be agreed to: about "
+            f"{dollars(estimate.dollars)} for {estimate.calls:,} calls.",
+            hint="Give --yes, and --max-cost DOLLARS to bound it.",
+        )
+    return typer.confirm("Have it read for about that?", err=True)
 
 
 def delete(
@@ -121,9 +176,20 @@ def print_report(report: Any) -> None:
     if report.rejected_units:
         reasons = ", ".join(f"{n} {why}" for why, n in report.rejected_units.most_common(8))
         out.print(f"units turned down: {reasons}")
+    if report.model_faults:
+        faults = ", ".join(f"{n} {what}" for what, n in report.model_faults.most_common(8))
+        out.print(f"what the model did wrong: {faults}")
+    if report.batches:
+        told = ", ".join(f"{n} {what}" for what, n in report.batches.items() if _count(n))
+        out.print(f"by batch: {told or 'nothing'}")
+        _list("batch", [("", problem) for problem in report.batches.get("problems", ())])
     _list("pruned", [(one, "its file is gone") for one in report.pruned])
     _list("not taken", report.problems)
     _list("failed", report.failures)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _list(label: str, rows: list[tuple[str, str]]) -> None:

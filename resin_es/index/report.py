@@ -14,7 +14,8 @@ class IndexReport:
     folder that are of no known kind, by ending; ``rejected_units`` counts units turned down, by
     reason; ``model_faults`` what a language model did wrong, by short name, whether it was put
     right (split, repaired) or ended in a failure; ``tokens`` and ``cost`` (US dollars) are what
-    reading spent, outputs from the cache being free; ``pruned`` holds the ids that a pruning run
+    reading spent, outputs from the cache being free; ``batches`` tells of what was read ahead by
+    batch; ``pruned`` holds the ids that a pruning run
     deleted.
     """
 
@@ -44,6 +45,7 @@ class IndexReport:
     model_faults: Counter[str] = field(default_factory=Counter)
     unread_languages: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    batches: dict[str, Any] = field(default_factory=dict)
     pruned: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)

@@ -2,5 +2,6 @@
 
 from resin_es.adapters.files.records import Rights, document_from
 from resin_es.adapters.files.source import FileSource
+from resin_es.adapters.files.spool import DocumentSpool
 
-__all__ = ["FileSource", "Rights", "document_from"]
+__all__ = ["DocumentSpool", "FileSource", "Rights", "document_from"]
