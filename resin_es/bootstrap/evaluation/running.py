@@ -119,7 +119,7 @@ def _evaluated(
 ) -> EvalResult:
     told = facts(services, dataset) | {"seed": str(request.seed)}
     if dataset.left_out:
-        told["left out"] = f"{len(dataset.left_out):,} documents over RESIN_MAX_DOCUMENT_BYTES"
+        told["left out"] = f"{len(dataset.left_out):,} over RESIN_MAX_DOCUMENT_BYTES"
     if judge is not None:
         told["judge"] = judge.name
     folder = RunFolder(
