@@ -6,21 +6,18 @@ and address are handed in: none is looked up in the environment.
 
 from __future__ import annotations
 
-from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import SecretStr
 
-from resin_es.adapters.prices import Prices, dollars, told
-from resin_es.errors import ModelError, ModelUnavailable
+from resin_es.adapters.anthropic.connection import INSTALL, Connection
+from resin_es.adapters.anthropic.options import AnthropicOptions
+from resin_es.adapters.anthropic.replies import reply_of
+from resin_es.adapters.prices import Prices
+from resin_es.errors import ModelUnavailable
 from resin_es.ports import Completion
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic
-
-URL = "https://api.anthropic.com"
-INSTALL = "Install it with: pip install 'resin-es[anthropic]'"
+from resin_es.ports.language import ModelCall
 
 
 class AnthropicTextModel:
@@ -43,73 +40,29 @@ class AnthropicTextModel:
         if find_spec("anthropic") is None:
             raise ModelUnavailable("anthropic is not installed.", hint=INSTALL)
         self.name = model
-        self._key, self._url = key, url or URL
-        self._timeout, self._retries = timeout, retries
-        self._prices: Prices = prices or {}
+        options = AnthropicOptions(
+            key=key, url=url, timeout=timeout, retries=retries, prices=prices or {}
+        )
+        self._connection = Connection(options)
 
     def complete(self, system: str, prompt: str, max_tokens: int) -> Completion:
         """One user message under one system prompt. Raises ModelUnavailable, ModelError."""
-        client = self._client
+        client = self._connection.client
         try:
             message = client.messages.create(**request(self.name, system, prompt, max_tokens))
         except Exception as error:
-            raise self._translated(error) from error
-        return self._completion(message)
-
-    @cached_property
-    def _client(self) -> Anthropic:
-        from anthropic import Anthropic
-
-        return Anthropic(
-            api_key=self._key.get_secret_value(),
-            base_url=self._url,
-            timeout=self._timeout,
-            max_retries=self._retries,
+            raise self._connection.translated(error, self.name) from error
+        call = ModelCall(
+            stage="compose", model=self.name, prompt_version="", system=system, user=prompt
         )
-
-    def _completion(self, message: Any) -> Completion:
-        blocks, usage = getattr(message, "content", None), getattr(message, "usage", None)
-        if not isinstance(blocks, list) or usage is None:
-            raise ModelError(
-                f"What {self._url} answered is no message of the Messages API.",
-                hint="Check RESIN_ANTHROPIC_URL.",
-            )
-        taken = [
-            getattr(usage, part, None) or 0
-            for part in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        ]
-        written = getattr(usage, "output_tokens", None) or 0
+        reply = reply_of(message, call, "text", self._connection.options.prices)
         return Completion(
-            text="".join(block.text for block in blocks if block.type == "text"),
-            input_tokens=sum(taken),
-            output_tokens=written,
-            dollars=dollars(self._prices, self.name, sum(taken), written),
-            stop_reason=message.stop_reason or "",
+            text=reply.text,
+            input_tokens=reply.usage.total - reply.usage.output_tokens,
+            output_tokens=reply.usage.output_tokens,
+            dollars=reply.dollars,
+            stop_reason=reply.stop_reason,
         )
-
-    def _translated(self, error: Exception) -> ModelError:
-        import anthropic
-
-        what = told(error, self._key)
-        if isinstance(error, (anthropic.AuthenticationError, anthropic.PermissionDeniedError)):
-            return ModelUnavailable(
-                f"{self._url} refused the key: {what}.",
-                hint="Check RESIN_ANTHROPIC_KEY or ANTHROPIC_API_KEY.",
-            )
-        if isinstance(error, anthropic.NotFoundError):
-            return ModelUnavailable(f"{self._url} has no model {self.name!r}: {what}.")
-        if isinstance(error, anthropic.APITimeoutError):
-            return ModelError(
-                f"{self.name} at {self._url} did not answer within {self._timeout:g} s."
-            )
-        if isinstance(error, anthropic.APIConnectionError):
-            cause = told(error.__cause__ or error, self._key)
-            return ModelUnavailable(f"{self._url} cannot be reached: {cause}.")
-        if isinstance(error, anthropic.RateLimitError):
-            return ModelError(
-                f"{self._url} takes no more calls: {what}.", hint="Wait, or raise the limit."
-            )
-        return ModelError(f"{self.name} at {self._url} failed: {what}.")
 
 
 def request(model: str, system: str, prompt: str, max_tokens: int) -> dict[str, Any]:
