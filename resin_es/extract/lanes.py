@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from threading import Event
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -19,14 +26,27 @@ def in_lanes(ask: Callable[[Item], Result], items: Sequence[Item], lanes: int) -
     """
     if lanes <= 1 or len(items) <= 1:
         return [ask(item) for item in items]
+    stop = Event()
+
+    def run(item: Item) -> Result:
+        if stop.is_set():
+            raise CancelledError
+        try:
+            return ask(item)
+        except BaseException:
+            stop.set()
+            raise
+
     with ThreadPoolExecutor(min(lanes, len(items)), thread_name_prefix="lane") as pool:
-        futures: list[Future[Result]] = [pool.submit(ask, item) for item in items]
+        futures: list[Future[Result]] = [pool.submit(run, item) for item in items]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
-        finally:
+        finally:  # also where the waiting itself is interrupted
+            stop.set()
             for future in futures:
                 future.cancel()
-    for future in futures:
-        if not future.cancelled() and (error := future.exception()):
+    errors = (future.exception() for future in futures if not future.cancelled())
+    for error in errors:
+        if error is not None and not isinstance(error, CancelledError):
             raise error
     return [future.result() for future in futures]

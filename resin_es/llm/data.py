@@ -20,8 +20,9 @@ _LESS = "<\ufe64\uff1c"
 _MORE = ">\ufe65\uff1e"
 _RUNS = re.compile(f"[{_LESS}]{{3,}}|[{_MORE}]{{3,}}")
 _SPACED_RUNS = re.compile(f"[{_LESS}](?: [{_LESS}]){{2,}}|[{_MORE}](?: [{_MORE}]){{2,}}")
-_TOKEN = re.compile(r"<(?=[|\uff5c])|(?<=[|\uff5c])>")
-_SPACED_TOKEN = re.compile(r"(?<=<) (?=[|\uff5c])|(?<=[|\uff5c]) (?=>)")
+_TOKEN = re.compile(f"([{_LESS}])(?=[|\uff5c])")
+"""How the tokens of chat templates begin."""
+_SPACED_TOKEN = re.compile(f"(?<=[{_LESS}]) (?=[|\uff5c])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _BREAKS = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
@@ -33,7 +34,7 @@ def plain(text: str) -> str:
     shown = _BREAKS.sub("\n", text)
     shown = visible(_CONTROL.sub("", _SURROGATE.sub("\ufffd", shown)))
     shown = _RUNS.sub(lambda run: " ".join(run.group()), shown)
-    return _TOKEN.sub(lambda sign: "< " if sign.group() == "<" else " >", shown)
+    return _TOKEN.sub(r"\1 ", shown)
 
 
 def line(text: str) -> str:
@@ -58,9 +59,13 @@ def metadata(fields: Mapping[str, str]) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def as_written(said: str) -> str:
-    """What a model copied from shown text, on one line, with broken delimiters put together
-    again, so that it can be looked up in the source. Nothing invisible is left in it."""
-    joined = _SPACED_RUNS.sub(lambda run: run.group().replace(" ", ""), said)
-    clean = visible(_CONTROL.sub("", _SURROGATE.sub("\ufffd", _BREAKS.sub("\n", joined))))
-    return " ".join(_SPACED_TOKEN.sub("", clean).split())
+def as_written(said: str, source: str = "") -> str:
+    """What a model wrote, on one line and with nothing invisible in it. What it copied from
+    ``source`` as it was shown has its broken delimiters put together again, so that it can be
+    looked up; a source without any ("0 < |x|") is taken at its word."""
+    if _RUNS.search(source):
+        said = _SPACED_RUNS.sub(lambda run: run.group().replace(" ", ""), said)
+    if _TOKEN.search(source):
+        said = _SPACED_TOKEN.sub("", said)
+    clean = _CONTROL.sub("", _SURROGATE.sub("\ufffd", _BREAKS.sub("\n", said)))
+    return " ".join(visible(clean).split())

@@ -13,6 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from resin_es.extract.grounding import EMPTY_QUOTE, UNKNOWN_SENTENCE
+from resin_es.extract.invisible import visible
 from resin_es.llm.data import as_written, delimited, labelled, metadata
 from resin_es.llm.faults import SAID, WRONG_SHAPE
 from resin_es.llm.labels import index_of, label
@@ -149,10 +150,11 @@ def _draft(unit: Any, item: PassageInput) -> UnitDraft | str:
     cited = _cited(unit.get("sentences"), item)
     if isinstance(cited, str):
         return cited
-    quote = _text(unit.get("quote"))
+    source = visible(item.passage.text)
+    quote = _text(unit.get("quote"), source)
     if not quote:
         return EMPTY_QUOTE
-    claim = _claim(unit, kind)
+    claim = _claim(unit, kind, source)
     if isinstance(claim, str):
         return claim
     return UnitDraft(claim=claim, quote=quote, sentence_ids=cited)
@@ -170,15 +172,15 @@ def _cited(said: Any, item: PassageInput) -> tuple[str, ...] | str:
     return tuple(dict.fromkeys(item.sentences[at].id for at in indices if at is not None))
 
 
-def _claim(unit: Mapping[str, Any], kind: str) -> Any:
+def _claim(unit: Mapping[str, Any], kind: str, source: str) -> Any:
     """The claim, or the reason why there is none. Fields that the kind has not are left out:
     an empty ``conclusion`` on a fact says nothing."""
     fields: dict[str, Any] = {"kind": kind}
     for name in _TEXTS:
-        fields[name] = _text(unit.get(name))
-    fields["surface_predicate"] = _text(unit.get("predicate"))
+        fields[name] = _text(unit.get(name), source)
+    fields["surface_predicate"] = _text(unit.get("predicate"), source)
     for name in _LISTS:
-        fields[name] = _list(unit.get(name))
+        fields[name] = _list(unit.get(name), source)
     for name in ("modality", "polarity"):
         if unit.get(name) not in (None, ""):
             fields[name] = str(unit[name]).strip().lower()
@@ -191,16 +193,16 @@ def _claim(unit: Mapping[str, Any], kind: str) -> Any:
         return MISSING_FIELD if error.errors()[0]["type"] in missing else WRONG_VALUE
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, source: str) -> str:
     """A field's text. A bare number is what a careless model writes for a value."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return as_written(str(value))
+    return as_written(str(value), source)
 
 
-def _list(value: Any) -> tuple[str, ...]:
+def _list(value: Any, source: str) -> tuple[str, ...]:
     items = value if isinstance(value, list | tuple) else [value]
-    return tuple(text for one in items if (text := _text(one)))
+    return tuple(text for one in items if (text := _text(one, source)))
 
 
 def _confidence(value: Any) -> float | None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resin_es.errors import ModelError, ModelUnavailable, ReadingError
+from resin_es.errors import BudgetSpent, ModelError, ModelUnavailable, ReadingError
 from resin_es.extract.read import Previous, Reading, read_document, read_many
-from resin_es.model import Document, MarkedPassage, PassageDraft, Sentence
-from resin_es.ports import PassageInput, ReadingWindow, UnitReading
+from resin_es.model import Document, MarkedPassage, PassageDraft, Sentence, StageError
+from resin_es.ports import (
+    PassageInput,
+    PassageReading,
+    ReadingWindow,
+    UnitReading,
+    UnreadSpan,
+)
 from resin_es.testing.scripted import ScriptedReader, one_passage_per, one_unit_per_sentence
 
 NAMES = "anchor bridge canal dock engine ferry gate harbour island jetty".split()
@@ -167,9 +174,83 @@ def test_a_reader_that_fails_now_and_then_is_asked_on() -> None:
     assert len(reading.failures) == len(reading.new_units) == 20
 
 
-def test_a_missing_model_stops_everything() -> None:
-    with pytest.raises(ModelUnavailable):
-        read_document(document(), ScriptedReader(units=failing_on("The", ModelUnavailable("no"))))
+@pytest.mark.parametrize("error", [ModelUnavailable("no"), BudgetSpent("no", spent=1.0, cap=1.0)])
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_what_every_document_would_meet_stops_everything(error: Exception, lanes: int) -> None:
+    def refuse(window: ReadingWindow) -> list[PassageDraft]:
+        raise error
+
+    units = ScriptedReader(units=failing_on("The", error), lanes=lanes)
+    for reader in (units, ScriptedReader(passages=refuse, lanes=lanes)):
+        with pytest.raises(type(error)):
+            read_many([(document(external_id=str(n)), None) for n in range(9)], reader)
+    assert units.unit_calls == 1, "not asked again for halves"
+
+
+def test_a_reading_may_say_itself_what_failed() -> None:
+    failure = StageError(stage="units", type="ModelError", message="cut off")
+
+    def script(item: PassageInput) -> UnitReading:
+        reading = one_unit_per_sentence(item).model_copy(update={"faults": {"split": 1}})
+        if "engine" not in item.passage.text:
+            return reading
+        return reading.model_copy(update={"drafts": reading.drafts[:1], "failure": failure})
+
+    reader = ScriptedReader(units=script)
+    reading = read_document(document(), reader)
+    assert reader.unit_calls == 1
+    assert reading.failures == (failure,)
+    assert [ref.failed for ref in reading.refs] == [False, True, False, False]
+    assert len(reading.new_units) == 8, "what was read of the passage stands"
+    assert reading.faults == {"split": 4}
+    again = ScriptedReader()
+    second = read_document(document(), again, after(reading))
+    assert [item.passage.id for item in again.asked] == [*reading.failed_passage_ids]
+    assert second.failures == ()
+
+
+def test_a_window_may_fail_in_part() -> None:
+    error = StageError(stage="passages", type="ModelError", message="refused")
+
+    def script(window: ReadingWindow) -> PassageReading:
+        return PassageReading(
+            drafts=(
+                PassageDraft(first=0, last=1, main_entity="a"),
+                PassageDraft(first=6, last=8, main_entity="b"),
+            ),
+            unread=(UnreadSpan(first=2, last=4, error=error),),
+            faults={"refused": 1},
+            tokens=70,
+            cost=0.5,
+        )
+
+    reader = ScriptedReader(passages=script)
+    reading = read_document(document(), reader)
+    assert complete(reading, document().text)
+    spans = [(len(one.sentence_ids), one.main_entity, one.semantic) for one in reading.passages]
+    assert spans == [(2, "a", True), (3, "", False), (5, "b", True)]
+    assert [ref.failed for ref in reading.refs] == [False, True, False]
+    assert (reading.repairs, reading.failures) == (2, (error,))
+    assert len(reading.new_units) == 7
+    assert reading.faults == {"refused": 1}
+    assert reading.tokens == 70 + sum(len(item.passage.text) for item in reader.asked)
+    assert reading.cost == 0.5
+
+
+def test_windows_of_many_documents_are_read_in_lanes() -> None:
+    together = threading.Barrier(3, timeout=10)
+
+    def script(window: ReadingWindow) -> Sequence[PassageDraft]:
+        together.wait()
+        return one_passage_per(3)(window)
+
+    reader = ScriptedReader(passages=script, lanes=3)
+    documents = [document(PARTS[n:], external_id=str(n)) for n in range(6)]
+    readings = read_many([(one, None) for one in documents], reader)
+    assert [reading.document_key for reading in readings] == [one.key for one in documents]
+    assert all(complete(r, d.text) for r, d in zip(readings, documents, strict=True))
+    sequential = read_many([(one, None) for one in documents], ScriptedReader(), lanes=1)
+    assert readings == sequential
 
 
 def test_a_short_answer_is_a_failure() -> None:
