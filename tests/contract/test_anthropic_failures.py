@@ -114,6 +114,13 @@ def test_a_wait_of_an_hour_is_said_instead_of_waited_for(model_on: Any) -> None:
             "RESIN_BUDGET",
         ),
         (
+            claude_fails(400, "exceed_context_size_error", "exceeds the available context size"),
+            1,
+            ModelError,
+            "m-1 at {url} takes no text this long: exceeds the available context size.",
+            "RESIN_BUDGET",
+        ),
+        (
             claude_fails(413, "request_too_large", "32 MB"),
             1,
             ModelError,

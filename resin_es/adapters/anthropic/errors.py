@@ -149,7 +149,9 @@ def _status(error: object) -> tuple[_Says, str]:
     what = str(getattr(error, "api_message", None) or error)
     code = str(getattr(error, "error_code", None) or "")
     kind = _KINDS.get(status) or str(getattr(error, "type", None) or "")
-    if status == 400 and not kind:
+    if (
+        status == 400 and kind not in _BY_KIND
+    ):  # servers of other makes have names of their own for it
         kind = "invalid_request_error"
     wait = asked_wait(getattr(getattr(error, "response", None), "headers", {}))
     if wait > LONGEST_WAIT:

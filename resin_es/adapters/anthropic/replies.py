@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from resin_es.adapters.anthropic.requests import Route
-from resin_es.adapters.prices import Prices, usage_dollars
+from resin_es.adapters.prices import Prices, price_of, usage_dollars
 from resin_es.errors import ModelError
 from resin_es.ports.language import ModelCall, ModelReply, Usage
 
@@ -44,17 +44,18 @@ def reply_of(
     text = "".join(str(block.get("text") or "") for block in _of_type(blocks, "text"))
     reason = str(read.get("stop_reason") or "")
     usage = usage_of(read.get("usage"))
+    model = str(read.get("model") or call.model)
     data, got = _structure(blocks, text, call, route, usable=reason not in (*_CUT, "refusal"))
     return ModelReply(
         text=text,
         data=data,
-        model=str(read.get("model") or call.model),
+        model=model,
         stop_reason=reason,
         truncated=reason in _CUT,
         refused=reason == "refusal",
         route=got,
         usage=usage,
-        dollars=usage_dollars(prices, call.model, usage, batch=batch),
+        dollars=cost_of(usage, call, model, prices, batch=batch),
     )
 
 
@@ -68,6 +69,15 @@ def usage_of(usage: Any) -> Usage:
         cache_read_tokens=_count(read.get("cache_read_input_tokens")),
         output_tokens=_count(read.get("output_tokens")),
     )
+
+
+def cost_of(
+    usage: Usage, call: ModelCall, model: str, prices: Prices, *, batch: bool = False
+) -> float:
+    """US dollars of one request, by the model that was asked for; where that name has no price,
+    as a gateway's own, by the ``model`` that says it answered."""
+    named = call.model if price_of(prices, call.model) else model
+    return usage_dollars(prices, named, usage, batch=batch)
 
 
 def fits(data: Any, schema: Mapping[str, Any]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from resin_es.adapters.anthropic.connection import Connection
-from resin_es.adapters.anthropic.replies import reply_of
+from resin_es.adapters.anthropic.replies import cost_of, reply_of
 from resin_es.adapters.anthropic.requests import request_of
-from resin_es.adapters.prices import Prices, usage_dollars
+from resin_es.adapters.prices import Prices
 from resin_es.errors import ModelError
 from resin_es.model.base import token_count
 from resin_es.ports.language import ModelCall, ModelReply
@@ -62,6 +62,6 @@ def _carrying(
         reply = reply_of(message, call, "text", prices)
         written = max(reply.usage.output_tokens, token_count(reply.text))
         usage = reply.usage.model_copy(update={"output_tokens": written})
-        dollars = usage_dollars(prices, call.model, usage)
+        dollars = cost_of(usage, call, reply.model, prices)
         error.reply = reply.model_copy(update={"usage": usage, "dollars": dollars})
     return error

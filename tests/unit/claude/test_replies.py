@@ -67,6 +67,11 @@ def test_free_text_and_its_price() -> None:
     assert half.dollars == pytest.approx((100 + 20 * 2 + 3000 * 0.1 + 10 * 10) / 2e6)
 
 
+def test_a_gateways_own_name_is_priced_by_the_model_that_answered() -> None:
+    prices = {"m-1-2026": (1.0, 10.0)}
+    assert reply_of(message(text("x")), FREE, "text", prices).dollars == (100 + 100) / 1_000_000
+
+
 @pytest.mark.parametrize(
     ("route", "block", "data", "got"),
     [
