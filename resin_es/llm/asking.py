@@ -96,7 +96,8 @@ class Asker:
         except ENDS_THE_RUN:
             raise
         except ModelError as error:
-            return _failed(task, item, faults.FAILED, type(error).__name__, str(error))
+            failed = _failed(task, item, faults.FAILED, type(error).__name__, str(error))
+            return _paid(failed, error.reply)
         return self._read(task, item, call, reply)
 
     def _reply(self, call: ModelCall) -> ModelReply:
@@ -170,7 +171,9 @@ def _fault(reply: ModelReply) -> str:
     return faults.NOT_JSON if reply.text.strip() else faults.EMPTY
 
 
-def _paid(reading: Got, reply: ModelReply) -> Got:
+def _paid(reading: Got, reply: ModelReply | None) -> Got:
+    if reply is None:
+        return reading
     spent = {"tokens": reading.tokens + reply.usage.total, "cost": reading.cost + reply.dollars}
     return reading.model_copy(update=spent)
 

@@ -20,7 +20,8 @@ from resin_es.model import EvidenceRole, PassageDraft
 from resin_es.ports import ModelCall, ReadingWindow
 from resin_es.prompts import prompt
 
-_ROOM = 1_024
+_ROOM = 4_096
+"""For what a model may think first: that counts as output too."""
 _ROOM_PER_SENTENCE = 96
 """More than the longest passage record takes, were every sentence a passage of its own."""
 _LONGEST = 240

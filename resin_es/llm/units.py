@@ -38,7 +38,8 @@ WRONG_VALUE = "wrong-value"
 """A modality or polarity that there is not, or a field of another type."""
 NO_SENTENCE = "no-sentence"
 
-_ROOM = 1_024
+_ROOM = 4_096
+"""For what a model may think first: that counts as output too."""
 _ROOM_PER_TOKEN = 8
 """Output tokens for one of the passage: a sentence of 30 gives up to four records of 60."""
 _MOST_ROOM = 16_000

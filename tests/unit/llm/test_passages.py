@@ -34,7 +34,7 @@ def test_the_request_to_the_letter() -> None:
             ">>>"
         ),
         output=passages_schema(),
-        max_tokens=1_024 + 2 * 96,
+        max_tokens=4_096 + 2 * 96,
     )
 
 

@@ -175,6 +175,15 @@ def test_a_bad_output_is_paid_for_all_the_same() -> None:
     assert (unit.tokens, unit.cost) == (7, 0.5)
 
 
+def test_a_failed_call_counts_what_it_cost_all_the_same() -> None:
+    error = ModelError("the last route failed")
+    error.reply = ModelReply(usage=Usage(output_tokens=9), dollars=0.25)
+    reader, _, _ = reader_of([error, error])
+    (unit,) = reader.units([passage(*TRAM)])
+    reading = reader.passages(window(*TRAM))
+    assert (unit.tokens, unit.cost, reading.tokens, reading.cost) == (9, 0.25, 9, 0.25)
+
+
 def test_a_kept_output_of_no_use_is_asked_for_anew() -> None:
     cache = MemoryCache()
     item = passage(*TRAM)

@@ -44,7 +44,7 @@ def test_the_request_to_the_letter() -> None:
             ">>>"
         ),
         output=units_schema(),
-        max_tokens=1_024 + 8 * 25,
+        max_tokens=4_096 + 8 * 25,
     )
 
 
