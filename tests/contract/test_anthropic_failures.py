@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
+from email.utils import formatdate
 from importlib.util import find_spec
 from typing import Any
 
@@ -66,12 +68,17 @@ def test_retry_after_is_obeyed(model_on: Any) -> None:
     assert watch.is_set()
 
 
-def test_a_wait_of_an_hour_is_said_instead_of_waited_for(model_on: Any) -> None:
-    waits = claude_fails(429, "rate_limit_error", "Quota used.", {"retry-after": "3600"})
+@pytest.mark.parametrize(
+    ("after", "seconds"), [("3600", "3600"), (formatdate(time.time() + 3600, usegmt=True), "3")]
+)
+def test_a_wait_of_an_hour_is_said_instead_of_waited_for(
+    model_on: Any, after: str, seconds: str
+) -> None:
+    waits = claude_fails(429, "rate_limit_error", "Quota used.", {"retry-after": after})
     with model_on(waits) as (model, server), pytest.raises(ModelError) as failed:
         model.call(CALL)
     assert len(server.asked) == 1
-    assert "takes no more calls: Quota used; it asks to wait 3600 s." in failed.value.message
+    assert f"takes no more calls: Quota used; it asks to wait {seconds}" in failed.value.message
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ name alone, under status 200; other endpoints often have the status alone.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from email.utils import mktime_tz, parsedate_tz
 from typing import NamedTuple
 
 from resin_es.adapters.anthropic.options import AnthropicOptions
@@ -116,11 +118,13 @@ def refuses_route(error: ModelError, route: Route) -> bool:
 
 
 def asked_wait(headers: Mapping[str, str]) -> float:
-    """The seconds of ``retry-after``; 0 where it is absent or no number."""
+    """The seconds that ``retry-after`` asks for, a number or a date; 0 where it asks for none."""
+    said = headers.get("retry-after", "")
     try:
-        return float(headers.get("retry-after", 0))
+        return float(said)
     except ValueError:
-        return 0.0
+        date = parsedate_tz(said)
+        return mktime_tz(date) - time.time() if date else 0.0
 
 
 def _found(error: Exception) -> tuple[_Says, str]:
