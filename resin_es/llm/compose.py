@@ -105,7 +105,7 @@ def _notes(statements: Sequence[Statement], truncated: bool) -> Iterable[str]:
     rejected = [marker for statement in statements for marker in statement.rejected]
     if rejected:
         names = " ".join(dict.fromkeys(rejected[:NAMED])) + (" …" if len(rejected) > NAMED else "")
-        yield f"{len(rejected)} citations name no sentence that was given: {names}"
+        yield f"Citations that name no sentence given, taken out ({len(rejected)}): {names}"
     if truncated:
         yield "The answer was cut off at its length limit: its complete sentences are kept."
 

@@ -80,7 +80,7 @@ def test_a_citation_to_a_passage_that_was_not_given_is_taken_out_named_and_count
     assert tram.rejected == ("[7.1]", "[3]")
     assert found.notes == (
         "1 of 2 sentences carry no valid citation.",
-        "2 citations name no sentence that was given: [7.1] [3]",
+        "Citations that name no sentence given, taken out (2): [7.1] [3]",
     )
 
 
