@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 from resin_es.errors import ModelError
 from resin_es.llm.citing import Place, Said, said, without_markers
 from resin_es.llm.data import delimited, line
-from resin_es.llm.wire import usable, use_of
+from resin_es.llm.wire import usable
 from resin_es.model import UNCITED, Answer, Citation, EvidenceBuffer, EvidencePassage, Statement
 from resin_es.ports import ModelCall, ModelReply
 from resin_es.prompts import prompt
 from resin_es.query.compose import NOT_HELD
 
-MAX_TOKENS = 4096
+MAX_TOKENS = 8192
+"""Room for an answer, and for what a model may think first: that counts as output too."""
 NAMED = 8
 """Rejected citations that a note names; the statements hold all."""
 
@@ -141,12 +142,6 @@ class _Numbers:
                 )
             )
         return self._numbers[key]
-
-
-def answered(reply: ModelReply, call: ModelCall, question: str, evidence: EvidenceBuffer) -> Answer:
-    """:func:`answer_from`, with what it took. Raises ModelError."""
-    answer = answer_from(reply, question, evidence)
-    return answer.model_copy(update={"use": use_of(reply, call), "composer": call.model})
 
 
 def nothing_held(question: str, composer: str) -> Answer:

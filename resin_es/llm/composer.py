@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from resin_es.errors import ModelError
-from resin_es.llm.compose import answered, compose_call, nothing_held
+from resin_es.llm.compose import answer_from, compose_call, nothing_held
+from resin_es.llm.wire import paid_for
 from resin_es.model import Answer, EvidenceBuffer, ReaderIdentity
 from resin_es.ports import LanguageModel, ModelReply
 from resin_es.prompts import prompt
+from resin_es.query.use import use_of
 
 
 class ModelComposer:
@@ -27,7 +29,7 @@ class ModelComposer:
         if not evidence.passages:
             return nothing_held(question, self._name)
         call = compose_call(question, evidence, self._name)
-        return answered(self._model.call(call), call, question, evidence)
+        return self._answer(self._model.call(call), question, evidence)
 
     def stream(self, question: str, evidence: EvidenceBuffer) -> Iterator[str | Answer]:
         """Text as the model writes it, unchecked, with its own markers; then the checked answer,
@@ -38,7 +40,13 @@ class ModelComposer:
         call = compose_call(question, evidence, self._name)
         for piece in self._model.stream(call):
             if isinstance(piece, ModelReply):
-                yield answered(piece, call, question, evidence)
+                yield self._answer(piece, question, evidence)
                 return
             yield piece
         raise ModelError("the answer's stream ended without its end.")
+
+    def _answer(self, reply: ModelReply, question: str, evidence: EvidenceBuffer) -> Answer:
+        with paid_for(reply):
+            answer = answer_from(reply, question, evidence)
+        use = use_of(reply, self.identity)
+        return answer.model_copy(update={"use": use, "composer": self._name})

@@ -15,7 +15,8 @@ from resin_es.model import UNIT_KINDS, Hop, Plan, ReasoningMode, ReasoningType, 
 from resin_es.ports import ModelCall
 from resin_es.prompts import prompt
 
-MAX_TOKENS = 4096
+MAX_TOKENS = 8192
+"""Room for a plan, and for what a model may think first: that counts as output too."""
 
 Member = TypeVar("Member", bound=Enum)
 

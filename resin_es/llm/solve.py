@@ -13,7 +13,8 @@ from resin_es.ports import ModelCall
 from resin_es.prompts import prompt
 from resin_es.query.solving import LocalAnswer, SolverCandidate, SolverInput
 
-MAX_TOKENS = 1024
+MAX_TOKENS = 4096
+"""Room for a local answer, and for what a model may think first."""
 
 
 class WireSolution(Wire):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from resin_es.llm.solve import local_answer_from, solve_call
-from resin_es.llm.wire import structured, use_of
+from resin_es.llm.wire import paid_for, structured
 from resin_es.model import ReaderIdentity
 from resin_es.ports import LanguageModel
 from resin_es.prompts import prompt
 from resin_es.query.solving import LocalAnswer, SolverInput
+from resin_es.query.use import use_of
 
 
 class HopSolver:
@@ -21,7 +22,7 @@ class HopSolver:
     def solve(self, item: SolverInput) -> LocalAnswer:
         """Raises ModelUnavailable, BudgetSpent; ModelError also where what came back cannot be
         used."""
-        call = solve_call(item, self._name)
-        reply = self._model.call(call)
-        answer = local_answer_from(structured(reply, "the local answer"), item)
-        return answer.model_copy(update={"use": use_of(reply, call)})
+        reply = self._model.call(solve_call(item, self._name))
+        with paid_for(reply):
+            answer = local_answer_from(structured(reply, "the local answer"), item)
+        return answer.model_copy(update={"use": use_of(reply, self.identity)})

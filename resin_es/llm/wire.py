@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from resin_es.errors import ModelError
 from resin_es.llm.data import line
-from resin_es.model import ModelUse
-from resin_es.ports import ModelCall, ModelReply
+from resin_es.ports import ModelReply
 
 _CLIPPED = 60
 
@@ -60,16 +60,14 @@ def usable(reply: ModelReply, what: str) -> None:
         raise ModelError(f"{what} came back empty.")
 
 
-def use_of(reply: ModelReply, call: ModelCall) -> ModelUse:
-    """What the reply took."""
-    return ModelUse(
-        model=reply.model or call.model,
-        prompt_version=call.prompt_version,
-        tokens=reply.usage.total,
-        output_tokens=reply.usage.output_tokens,
-        dollars=reply.dollars,
-        calls=reply.calls,
-    )
+@contextmanager
+def paid_for(reply: ModelReply) -> Iterator[None]:
+    """A ModelError raised within carries ``reply``: what could not be used was paid for."""
+    try:
+        yield
+    except ModelError as error:
+        error.reply = reply
+        raise
 
 
 def clipped(text: object) -> str:

@@ -12,6 +12,7 @@ from resin_es.model import Answer, Principal, ReaderIdentity, Trace
 from resin_es.ports import Composer, UnitStore
 from resin_es.query.recheck import recheck, still_standing
 from resin_es.query.trace import with_answer, with_failure
+from resin_es.query.use import paid
 from resin_es.query.values import AnswerText, Asked, Cancel, Retrieval, StreamingComposer
 
 
@@ -75,11 +76,15 @@ def keep(store: UnitStore, trace: Trace) -> tuple[tuple[str, ...], bool]:
 
 
 def unanswered(
-    error: ModelError, retrieval: Retrieval, store: UnitStore, keep_traces: bool
+    error: ModelError,
+    retrieval: Retrieval,
+    store: UnitStore,
+    composer: ReaderIdentity,
+    keep_traces: bool,
 ) -> NoReturn:
     """Raise ``error`` again, its hint saying where the evidence is: what was found is not lost
     with the composer."""
-    trace = with_failure(retrieval.trace, error.message)
+    trace = with_failure(retrieval.trace, error.message, paid(error, composer))
     kept = keep_traces and keep(store, trace)[1]
     where = (
         f"The evidence was found; `resin-es trace {trace.id}` shows it."

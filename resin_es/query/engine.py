@@ -269,7 +269,7 @@ class QueryEngine:
         try:
             answer = yield from composed(self.composer, retrieval, stream, cancel)
         except ModelError as error:
-            unanswered(error, retrieval, self.store, keep_traces)
+            unanswered(error, retrieval, self.store, self.composer.identity, keep_traces)
         if answer is None:
             yield Cancelled(before="answer")
             return

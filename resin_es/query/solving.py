@@ -14,6 +14,7 @@ from resin_es.model import Hop, ModelUse, ReaderIdentity, Trace
 from resin_es.model.base import Frozen
 from resin_es.model.trace import TracedCandidate, TracedCitation, TracedHop, TracedSolution
 from resin_es.query.fence import Fenced
+from resin_es.query.use import paid
 
 NO_CANDIDATES = "No candidate of this hop can be read."
 
@@ -144,7 +145,8 @@ def _solution(
     except (ModelUnavailable, BudgetSpent):
         raise
     except ModelError as error:
-        return TracedSolution(solver=name, problem=error.message, rests_on=tuple(given))
+        use = paid(error, solver.identity)
+        return TracedSolution(solver=name, problem=error.message, rests_on=tuple(given), use=use)
     rests_on = [given[position] for position in answer.records] or given
     return TracedSolution(
         solver=name,

@@ -163,10 +163,11 @@ def served(role: str, use: ModelUse | None, name: str) -> dict[str, str]:
     return {f"{role}_served": use.model} if use and not name.startswith(f"{use.model}/") else {}
 
 
-def with_failure(trace: Trace, reason: str) -> Trace:
-    """The trace of a question that was retrieved for and not answered."""
+def with_failure(trace: Trace, reason: str, use: ModelUse | None) -> Trace:
+    """The trace of a question that was retrieved for and not answered, whatever that took."""
     note = TracedStatement(note=f"No answer was composed: {reason}")
-    return trace.model_copy(update={"statements": (note,)})
+    tokens = {**trace.tokens, **spent("compose", use)}
+    return trace.model_copy(update={"statements": (note,), "tokens": tokens})
 
 
 def with_answer(trace: Trace, answer: Answer, times_ms: Mapping[str, int]) -> Trace:

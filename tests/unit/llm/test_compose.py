@@ -41,7 +41,7 @@ def test_the_request_holds_the_question_and_the_passages_and_nothing_else() -> N
         "PASSAGE 2\nTITLE: <<<\nMetro\n>>>\nTEXT: <<<\n"
         "[2.1] The fare of Metro Line B is 5 crowns.\n>>>",
         output=None,
-        max_tokens=4096,
+        max_tokens=8192,
     )
 
 

@@ -178,6 +178,16 @@ def _told(error: ModelError) -> dict[str, Any]:
     return {**told, "spent": 1.0, "cap": 1.0} if isinstance(error, BudgetSpent) else told
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_cannot_be_used_counts_in_the_trace(stream: bool) -> None:
+    store = world()
+    refusing = ScriptedLanguageModel([text_reply("No.", refused=True, dollars=0.5)])
+    with pytest.raises(ModelError, match="declined"):
+        list(engine(store, refusing).ask_events(QUESTION, ANYONE, stream=stream))
+    (trace,) = store.traces.values()
+    assert (trace.tokens["compose"], trace.tokens["compose_dollars"]) == (13, 0.5)
+
+
 def test_without_a_kept_trace_the_hint_names_another_way() -> None:
     asking = engine(world(), ScriptedLanguageModel([ModelError("no.")]), keep_traces=False)
     with pytest.raises(ModelError) as caught:

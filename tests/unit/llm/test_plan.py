@@ -57,7 +57,7 @@ def test_the_request_holds_the_limit_and_the_question_and_nothing_else() -> None
         system=told.text,
         user=f"MAX_HOPS: 4\nQUESTION: <<<\n{QUESTION}\n>>>",
         output=call.output,
-        max_tokens=4096,
+        max_tokens=8192,
     )
 
 
@@ -215,6 +215,15 @@ def test_a_call_that_fails_makes_the_question_the_plan() -> None:
     model = ScriptedLanguageModel([ModelError("529 overloaded")])
     plan = planned(ModelPlanner(model, name="m"), QUESTION, 4)
     assert "529 overloaded" in plan.fallback
+
+
+def test_a_failed_call_that_was_paid_for_counts() -> None:
+    error = ModelError("the endpoint answered nonsense.")
+    error.reply = ModelReply(usage=Usage(output_tokens=9), dollars=0.5, calls=3)
+    plan = planned(ModelPlanner(ScriptedLanguageModel([error]), name="m"), QUESTION, 4)
+    assert "nonsense" in plan.fallback
+    assert plan.use is not None
+    assert (plan.use.tokens, plan.use.dollars, plan.use.calls) == (9, 0.5, 3)
 
 
 @pytest.mark.parametrize(

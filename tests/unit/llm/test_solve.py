@@ -49,7 +49,7 @@ def test_the_request_holds_the_hop_and_its_candidates_and_nothing_else() -> None
         "[1] (entity-fact, sentence) Bus 14: The fare of Bus 14 is 3 crowns.\n"
         "[2] (sentence) The fare of Metro Line B is 5 crowns.\n>>>",
         output=call.output,
-        max_tokens=1024,
+        max_tokens=4096,
     )
     assert call.output is not None
     assert call.output["additionalProperties"] is False

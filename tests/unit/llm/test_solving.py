@@ -74,9 +74,10 @@ def test_what_was_solved_is_not_paid_for_again() -> None:
 
 
 def test_a_hop_that_fails_says_so_and_the_others_are_solved() -> None:
-    asking, name, model = asked(world(), text_reply("no JSON"), SOLVED, SOLVED)
+    asking, name, model = asked(world(), text_reply("no JSON", dollars=0.5), SOLVED, SOLVED)
     shown, _ = asking.solve(name, STAFF, HopSolver(model, name="answerer"))
     assert "not JSON" in shown.hops[0].solution.problem
+    assert shown.hops[0].solution.use.dollars == 0.5
     assert shown.hops[1].solution is None or shown.hops[1].solution.text
     again, _ = asking.solve(name, STAFF, HopSolver(model, name="answerer"))
     assert len(model.calls) == 3, "the failed hop alone is asked again"
