@@ -240,7 +240,7 @@ def test_a_window_may_fail_in_part() -> None:
 def test_windows_of_many_documents_are_read_in_lanes() -> None:
     together = threading.Barrier(3, timeout=10)
 
-    def script(window: ReadingWindow) -> Sequence[PassageDraft]:
+    def script(window: ReadingWindow) -> Sequence[PassageDraft] | PassageReading:
         together.wait()
         return one_passage_per(3)(window)
 

@@ -59,7 +59,7 @@ def test_a_damaged_value_counts_as_absent() -> None:
 
 def test_no_calls_ask_nothing() -> None:
     class Refusing(MemoryCache):
-        def cache_get(self, keys: object) -> dict[str, bytes]:  # type: ignore[override]
+        def cache_get(self, keys: object) -> dict[str, bytes]:
             raise AssertionError("asked")
 
     assert kept_outputs(Refusing(), []) == {}
