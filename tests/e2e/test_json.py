@@ -16,7 +16,8 @@ from resin_es.testing.command import CommandLine
 Write = Callable[..., Path]
 COMMANDS = {
     "up", "down", "status", "settings", "install", "uninstall", "doctor", "convert",
-    "estimate", "index", "delete", "search", "plan", "retrieve", "ask", "trace", "diagnose", "eval", "demo",
+    "estimate", "index", "delete", "search", "plan", "retrieve", "ask", "trace", "diagnose",
+    "eval", "demo",
 }  # fmt: skip
 TEXT = "The sluice is a gate. The sluice opens at noon because the basin fills."
 
