@@ -113,16 +113,21 @@ class Desk:
 
     # ------------------------------------------------------------ submitting
 
-    def send(self, calls: Sequence[ModelCall]) -> None:
-        """Submit ``calls`` of one stage, as far as the money goes. Raises ModelError after
-        some attempts, ModelUnavailable at once, StoreError."""
+    def send(self, calls: Sequence[ModelCall]) -> bool:
+        """Submit ``calls`` of one stage, as far as the money goes; whether some are left that
+        it may be enough for later, when running batches turn out cheaper than expected. Raises
+        ModelError after some attempts, ModelUnavailable at once, StoreError."""
+        held: list[ModelCall] = []
         for batch in batches(calls, self._settings):
             paid = batch[: self._affordable(batch)]
-            held = batch[len(paid) :]
-            self.spoiled.update(call.id for call in held)
-            self.tally.counts["withheld"] += len(held)
+            held += batch[len(paid) :]
             if paid:
                 self._submit(paid)
+        if held and self.shelf.running:
+            return True
+        self.spoiled.update(call.id for call in held)
+        self.tally.counts["withheld"] += len(held)
+        return False
 
     def _affordable(self, calls: Sequence[ModelCall]) -> int:
         """How many of ``calls`` the money is enough for."""

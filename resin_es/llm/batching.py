@@ -163,11 +163,13 @@ class _Landed:
 
 
 class _Slice:
-    """Documents ``start`` to ``stop - 1``, and the batches that they wait for."""
+    """Documents ``start`` to ``stop - 1``, and the batches that they wait for: all of them, or,
+    ``short`` of money, the first to end."""
 
     def __init__(self, start: int, stop: int) -> None:
         self.start, self.stop = start, stop
         self.waits: set[str] = set()
+        self.short = False
 
 
 class _Run:
@@ -203,7 +205,8 @@ class _Run:
         self._tell()
 
     def _waits(self, one: _Slice) -> bool:
-        return not one.waits.isdisjoint(self._desk.shelf.running)
+        running = one.waits.intersection(self._desk.shelf.running)
+        return len(running) == len(one.waits) if one.short else bool(running)
 
     def _goes_on(self, one: _Slice) -> bool:
         """Land what has come for a slice and submit what it asks for next; whether it waits for
@@ -221,9 +224,12 @@ class _Run:
         self._judge(landed.used)
         self._desk.settle()
         fresh = [call for call in landed.wanted.values() if self._is_fresh(call.id)]
+        one.short = False
         for stage in dict.fromkeys(call.stage for call in fresh):
-            self._desk.send([call for call in fresh if call.stage == stage])
-        one.waits = self._desk.shelf.with_any(landed.wanted, running=True)
+            one.short |= self._desk.send([call for call in fresh if call.stage == stage])
+        running = self._desk.shelf.running
+        waits = self._desk.shelf.with_any(landed.wanted, running=True)
+        one.waits = set(running) if one.short else waits
         return bool(one.waits)
 
     def _is_fresh(self, call_id: str) -> bool:

@@ -386,19 +386,32 @@ def test_cancelled_batches_give_what_was_finished() -> None:
 # ---------------------------------------------------------------- money
 
 
-def test_a_cap_withholds_what_it_might_not_be_enough_for() -> None:
+def test_under_a_cap_calls_wait_for_what_others_turn_out_to_cost() -> None:
     with a_world(size=1, polls=1) as world:
-        world.batches(FIVE)
-        dollars = [one.dollars for one in world.book.written if one.batch_id]
-    assert min(dollars) > 0
-    # enough for the windows of two documents and a half, while nothing is known to be cheaper
+        assert world.batches(FIVE).submitted == 10
+        expected = {
+            one.stage: one.dollars / len(one.call_ids) for one in world.book.written if one.batch_id
+        }
+        spent = world.ledger.spent()
+    assert 10 * expected["units"] > 2 * spent  # answers here are much shorter than their room
     with a_world(size=1, polls=1) as world:
-        report = world.batches(FIVE, cap=sum(dollars[:2]) + dollars[2] / 2)
-        assert report.submitted >= 2
-        assert report.withheld >= 3
-        assert world.ledger.spent() <= sum(dollars[:3])
-        more = world.batches(FIVE)
-        assert more.withheld == 0
+        report = world.batches(FIVE, cap=spent + expected["units"])
+        assert report.submitted > 10  # not all units were affordable at once
+        assert (report.landed, report.withheld) == (15, 0)
+        assert world.ledger.spent() == pytest.approx(spent)
+    assert set(world.script.paid.values()) == {1}
+
+
+def test_what_the_cap_does_not_allow_is_withheld_and_bought_by_a_later_run() -> None:
+    with a_world(size=1, polls=1) as world:
+        world.batches(documents(1))
+        one_window = next(record.dollars for record in world.book.written if record.batch_id)
+    with a_world(size=1, polls=1) as world:
+        report = world.batches(FIVE, cap=1.5 * one_window)
+        assert report.withheld > 0
+        assert report.landed == report.items < 15
+        assert world.ledger.spent() <= 1.5 * one_window
+        assert world.batches(FIVE).withheld == 0
         assert set(world.script.paid.values()) == {1}
         world.ordinary(FIVE)
     assert world.script.singles == 0
