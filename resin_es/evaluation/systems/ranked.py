@@ -135,6 +135,11 @@ def best_first(scores: Scores) -> Found:
     return tuple(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
+NOISE = 1e-8
+"""Below this share of the mean, a spread is what adding floats leaves of equal scores: scores are
+single precision, so different ones lie further apart."""
+
+
 def standardised(scores: Scores) -> dict[int, float]:
     """Each score as standard deviations above the mean (z); all equal: all 0."""
     if not scores:
@@ -142,4 +147,6 @@ def standardised(scores: Scores) -> dict[int, float]:
     # Plain sums: the exact ones of ``statistics`` take many times as long.
     mean = sum(scores.values()) / len(scores)
     spread = sqrt(sum((score - mean) ** 2 for score in scores.values()) / len(scores))
-    return {key: (score - mean) / spread if spread else 0.0 for key, score in scores.items()}
+    if spread <= NOISE * abs(mean):
+        return dict.fromkeys(scores, 0.0)
+    return {key: (score - mean) / spread for key, score in scores.items()}

@@ -169,6 +169,10 @@ def test_reciprocal_ranks() -> None:
     assert joined == {0: 1 / 61, 1: 1 / 62 + 1 / 61}
 
 
+def test_equal_scores_stay_equal_whatever_adding_them_leaves() -> None:
+    assert standardised(dict.fromkeys(range(3), 682.7213412692224)) == dict.fromkeys(range(3), 0.0)
+
+
 @given(st.dictionaries(st.integers(0, 99), st.floats(-1e3, 1e3), max_size=20))
 def test_standardised(scores: dict[int, float]) -> None:
     z = standardised(scores)
