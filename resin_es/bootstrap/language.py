@@ -39,7 +39,7 @@ def anthropic_options(settings: Settings) -> AnthropicOptions:
 
     # A key from ANTHROPIC_API_KEY is Anthropic's own; it goes to no other address.
     key = settings.anthropic_key if settings.anthropic_url else anthropic_key(settings)
-    if key is None and not settings.anthropic_url:
+    if key is None and not (settings.anthropic_url or settings.anthropic_options):
         raise SettingsError(
             "RESIN_LLM=claude, but there is no key.",
             hint="Set RESIN_ANTHROPIC_KEY or ANTHROPIC_API_KEY, or RESIN_ANTHROPIC_URL for a "
