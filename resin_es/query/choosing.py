@@ -11,9 +11,12 @@ from resin_es.query.bridge import FOLLOW_UP
 from resin_es.query.fence import Fenced, fence
 from resin_es.query.found import Hit
 from resin_es.query.lots import HopHelpings
-from resin_es.query.ranking import helpings, ordered
+from resin_es.query.ranking import Helping, further, helpings, ordered
 from resin_es.query.searching import ORIGINAL, Searching
 from resin_es.query.select import RANK, STALE, select
+
+SHORT = 80
+"""Tokens of a short document: how many of a hop's best may be needed to fill a budget."""
 
 
 class Chosen(NamedTuple):
@@ -32,27 +35,9 @@ def choose(run: Searching) -> Chosen:
     current passages. Then the passages come together with their entries in one realtime
     fetch, so that what is judged and what is read are of one moment.
     """
-    settings = run.settings
     started = time.perf_counter()
-    reach = min(2 * settings.k + 5, settings.budget // 5 + 10)
-    serving = sorted(run.found, key=lambda name: name != ORIGINAL)
-    orders = {}
-    for name in serving:
-        held = run.found[name].chances
-        orders[name] = [(key, held[key]) for key in ordered(held)[:reach]]
-    run.known.learn(key for order in orders.values() for key, _ in order)
-    lines = {
-        name: helpings(
-            run.found[name].hits,
-            orders[name],
-            run.known.passages(),
-            k=settings.k,
-            whole=not run.units_alone,
-        )
-        for name in serving
-    }
+    served = _served(run)
     stale = _stale(run)
-    served = [HopHelpings(name, lines[name], owed=name != FOLLOW_UP) for name in serving]
     fenced = _fetch(run, served)
     run.took("fetch", started)
     started = time.perf_counter()
@@ -61,8 +46,38 @@ def choose(run: Searching) -> Chosen:
     return chosen
 
 
+def _served(run: Searching) -> list[HopHelpings]:
+    """What each hop keeps, and what it has to offer beyond that, as the registry lists it."""
+    settings, whole = run.settings, not run.units_alone
+    fill_on = settings.fill_on and whole
+    reach = max(2 * settings.k + 5, settings.budget // SHORT if fill_on else 0)
+    reach = min(reach, settings.budget // 5 + 10)
+    serving = sorted(run.found, key=lambda name: name != ORIGINAL)
+    orders = {}
+    for name in serving:
+        held = run.found[name].chances
+        orders[name] = [(key, held[key]) for key in ordered(held)[:reach]]
+    run.known.learn(key for order in orders.values() for key, _ in order)
+    current = run.known.passages()
+
+    def lines(k: int) -> list[list[Helping]]:
+        return [
+            helpings(run.found[name].hits, orders[name], current, k=k, whole=whole)
+            for name in serving
+        ]
+
+    kept = lines(settings.k)
+    more: Sequence[Sequence[Helping]] = [()] * len(kept)
+    if fill_on:
+        more = further(kept, lines(settings.k + reach), current, settings.budget)
+    return [
+        HopHelpings(name, own, owed=name != FOLLOW_UP, further=beyond)
+        for name, own, beyond in zip(serving, kept, more, strict=True)
+    ]
+
+
 def _fetch(run: Searching, served: Sequence[HopHelpings]) -> Fenced:
-    wanted = {p: h.document_key for hop in served for h in hop.helpings for p in h.passages}
+    wanted = {p: h.document_key for hop in served for h in hop.offered for p in h.passages}
     if not wanted:
         return Fenced({}, frozenset(), frozenset())
     fetched = run.known.fetch(list(wanted), list(dict.fromkeys(wanted.values())))

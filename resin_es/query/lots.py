@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -16,11 +16,18 @@ sentence, so the worth falls slowly."""
 
 class HopHelpings(NamedTuple):
     """A hop's documents, best first. ``owed``: the hop is to have its best support before any
-    hop has its second; one that merely may help is served by its chances alone."""
+    hop has its second; one that merely may help is served by its chances alone. ``further``:
+    what is next, should all that the hops keep leave room."""
 
     hop: str
     helpings: Sequence[Helping]
     owed: bool = True
+    further: Sequence[Helping] = ()
+
+    @property
+    def offered(self) -> list[Helping]:
+        """All that may come from this hop."""
+        return [*self.helpings, *self.further]
 
 
 class Lot(NamedTuple):
@@ -42,12 +49,12 @@ class Offer(NamedTuple):
     position: int
 
 
-def lots(hops: Sequence[HopHelpings], sources: Mapping[str, SourcePassage]) -> list[Lot]:
-    """Every document with a passage in ``sources``, by chance; among equals, the hops in
-    turns."""
+def lots(lines: Iterable[Sequence[Helping]], sources: Mapping[str, SourcePassage]) -> list[Lot]:
+    """Every document with a passage in ``sources``, by chance; among equals, the hops (whose
+    ``lines`` these are) in turns."""
     best: dict[str, Helping] = {}
     wanted: dict[str, set[str]] = {}
-    for turn in zip_longest(*(hop.helpings for hop in hops)):
+    for turn in zip_longest(*lines):
         for item in turn:
             ids = () if item is None else [p for p in item.passages if p in sources]
             if item is None or not ids:

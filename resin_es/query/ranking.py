@@ -35,6 +35,10 @@ SHARPNESS = 0.35
 out where the questions are made worse (half of their words, noise), so it is a property of the
 score and not of the questions."""
 
+SENTENCE = 15
+"""Tokens that sentences have at least, on average, by which it is told how many may fill a
+budget before any is read."""
+
 NEIGHBOURS = (0.5, 0.25)
 """What the scores of the sentences next to one, and next but one, add to its own: evidence lies
 together."""
@@ -152,6 +156,32 @@ def helpings(
         for key, chance in order
         if kept.get(key)
     ]
+
+
+def further(
+    kept: Sequence[Sequence[Helping]],
+    wider: Sequence[Sequence[Helping]],
+    current: Mapping[str, Sequence[PassageRef]],
+    budget: int,
+) -> list[list[Helping]]:
+    """What each hop has to offer beyond what it keeps: from its ``wider`` line, by chance,
+    until all of it together can be expected to fill ``budget`` tokens. None of it counts as
+    the hop's own."""
+    sentences = {ref.id: len(ref.sentence_ids) for refs in current.values() for ref in refs}
+    own = {p for line in kept for helping in line for p in helping.passages}
+    asked = set(own)
+    room = budget // SENTENCE - sum(sentences[p] for p in asked)
+    result: list[list[Helping]] = [[] for _ in wider]
+    listed = [(line, helping) for line, helpings in enumerate(wider) for helping in helpings]
+    for line, helping in sorted(listed, key=lambda item: -item[1].chance):
+        if room <= 0:
+            break
+        new = tuple(p for p in helping.passages if p not in own)
+        if new:
+            result[line].append(helping._replace(passages=new, kept=()))
+            room -= sum(sentences[p] for p in new if p not in asked)
+            asked.update(new)
+    return result
 
 
 def sentence_hits(found: Sequence[Candidate], worth: Worth = _score) -> Hits:

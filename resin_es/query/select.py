@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from resin_es.model import Dropped, EvidenceBuffer, EvidencePassage, token_count
 from resin_es.query.fence import SourcePassage
-from resin_es.query.lots import HopHelpings, Lot, Offer, lots, offers
+from resin_es.query.lots import HopHelpings, Offer, lots, offers
 from resin_es.query.nearness import Shape, repeats, shape
 from resin_es.query.pieces import passage_of, rendered
 
@@ -22,7 +22,8 @@ def select(
 ) -> EvidenceBuffer:
     """Fill the budget by expected gain. Where several hops are owed their best passage, each
     has it first, within its share of what is left, so that none goes empty-handed. Then
-    sentences come by the chance of their document and their rank inside it.
+    sentences come by the chance of their document and their rank inside it, those of further
+    documents last.
 
     The first sentence that does not fit ends the buffer: nothing is skipped for something
     smaller, save that shorter sentences of that same document may fill the rest. A passage
@@ -46,8 +47,9 @@ class _Filling:
     ) -> None:
         self.sources, self.budget, self.near = sources, budget, near_duplicate
         self.owners = _owners(hops)
-        self.lots = lots(hops, sources)
-        self.offers = offers(self.lots)
+        self.lots = lots((hop.helpings for hop in hops), sources)
+        self.further = lots((hop.further for hop in hops), sources)
+        self.offers = [*offers(self.lots), *offers(self.further)]
         self.kept: dict[str, frozenset[int]] = {}
         self.costs: dict[str, int] = {}
         self.places: dict[str, int] = {}
@@ -121,13 +123,13 @@ class _Filling:
 
     def buffer(self) -> EvidenceBuffer:
         """Documents in the order they came in, their passages in that of the text."""
-        held = {lot.document_key: lot for lot in self.lots}
-        passages = [
-            self._passage(source, lot.chance)
-            for lot in sorted((held[key] for key in self.places), key=self._place)
+        kept = [
+            (self.places[lot.document_key], source.start, source, lot.chance)
+            for lot in (*self.lots, *self.further)
             for source in lot.passages
             if source.passage.id in self.kept
         ]
+        passages = [self._passage(*found[2:]) for found in sorted(kept, key=lambda one: one[:2])]
         return EvidenceBuffer(
             passages=tuple(passages),
             dropped=tuple(self._dropped()),
@@ -135,32 +137,32 @@ class _Filling:
             tokens=self.budget - self.left,
         )
 
-    def _place(self, lot: Lot) -> int:
-        return self.places[lot.document_key]
-
     def _passage(self, source: SourcePassage, chance: float) -> EvidencePassage:
         key = source.passage.id
         return passage_of(source, self.kept[key], self.owners[key], chance)
 
     def _dropped(self) -> Iterable[Dropped]:
-        for lot in self.lots:
-            for source in lot.passages:
-                key = source.passage.id
-                if key not in self.kept:
-                    yield Dropped(
-                        passage_id=key,
-                        document_id=source.entry.external_id,
-                        reason=DUPLICATE if key in self.twins else BUDGET,
-                        hops=self.owners[key],
-                        score=lot.chance,
-                    )
+        """What a hop kept and the buffer does not hold. Of further documents only what gives
+        way: the others were merely next."""
+        own = [(lot.chance, source, True) for lot in self.lots for source in lot.passages]
+        more = [(lot.chance, source, False) for lot in self.further for source in lot.passages]
+        for chance, source, kept in own + more:
+            key = source.passage.id
+            if key not in self.kept and (kept or key in self.twins):
+                yield Dropped(
+                    passage_id=key,
+                    document_id=source.entry.external_id,
+                    reason=DUPLICATE if key in self.twins else BUDGET,
+                    hops=self.owners[key],
+                    score=chance,
+                )
 
 
 def _owners(hops: Sequence[HopHelpings]) -> dict[str, tuple[str, ...]]:
     """Which hops a passage serves, by id."""
     found: dict[str, list[str]] = {}
     for hop in hops:
-        for item in hop.helpings:
+        for item in hop.offered:
             for passage_id in item.passages:
                 names = found.setdefault(passage_id, [])
                 if hop.hop not in names:

@@ -18,7 +18,10 @@ clauses that the smallest node allows."""
 class QuerySettings(Frozen):
     """Settings of the answering side.
 
-    ``k`` distinct passages are kept per hop (10 in the paper). ``pool`` is how many hits one
+    ``k`` distinct passages are kept per hop (10 in the paper). Where all that the hops keep
+    leaves room in the budget, the next best documents of their pools fill it (``fill_on``); a
+    call that names its own k wants no more than that, nor does a search for units alone.
+    ``pool`` is how many hits one
     search returns, ``dense`` how many of them the vectors find first, ``num_candidates`` how
     many each shard looks at for that. ``budget`` is the evidence buffer in tokens (four
     characters each). ``original_question_hop`` searches the bare question beside the plan's
@@ -35,6 +38,7 @@ class QuerySettings(Frozen):
     num_candidates: int = 700
     max_hops: int = 4
     budget: int = 2000
+    fill_on: bool = True
     bridging: bool = True
     bridge_entities: int = 6
     follow_up: bool = True
@@ -87,8 +91,11 @@ class QuerySettings(Frozen):
         return min(MAX_WINDOW, max(self.pool, self.dense_hits + 50))
 
     def changed(self, *, k: int | None = None, budget: int | None = None) -> QuerySettings:
-        """A copy with the caller's options. Raises SettingsError (exit 2) outside the bounds."""
+        """A copy with the caller's options; a ``k`` of theirs is a limit. Raises SettingsError
+        (exit 2) outside the bounds."""
         changes = {name: v for name, v in (("k", k), ("budget", budget)) if v is not None}
+        if k is not None:
+            changes["fill_on"] = False
         return QuerySettings(**{**self.model_dump(), **changes}) if changes else self
 
 

@@ -48,8 +48,9 @@ class Variant(Frozen):
 
 
 def _k(k: int) -> Variant:
-    about = f"{k} passages kept per hop instead of 10."
-    return Variant(name=f"k={k}", label=f"k = {k}", about=about, settings={"k": k})
+    about = f"No more evidence than {k} passages kept per hop."
+    settings = {"k": k, "fill_on": False}
+    return Variant(name=f"k={k}", label=f"k = {k}", about=about, settings=settings)
 
 
 def _kind(kind: str) -> Variant:
@@ -114,6 +115,7 @@ VARIANTS: tuple[Variant, ...] = (
             "lexical_weight": 0.0,
             "document_search": False,
             "original_question_hop": False,
+            "fill_on": False,
         },
         kinds=tuple(UNIT_KINDS),
     ),

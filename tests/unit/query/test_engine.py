@@ -175,6 +175,27 @@ def test_k_bounds_the_passages_of_a_hop(store: ScriptedStore) -> None:
     assert {d.reason for d in found.buffer.dropped} == {"rank"}
 
 
+def test_what_the_hops_keep_is_filled_on_and_counts_as_nobody_s_own(
+    store: ScriptedStore, bus: ScriptedDocument, metro: ScriptedDocument
+) -> None:
+    found = engine_on(store, follow_up=False, k=1).retrieve(FARE, ANYONE)
+    assert {c.document_key for c in found.hops[0].candidates} == {bus.key}
+    assert [p.document_key for p in found.buffer.passages] == [bus.key] * 2 + [metro.key] * 2
+    assert [len(keys) for _, keys in store.fetches] == [2, 2], "one fetch for all of it"
+    narrow = engine_on(store, follow_up=False, k=1, fill_on=False).retrieve(FARE, ANYONE)
+    limited = engine_on(store, follow_up=False).retrieve(FARE, ANYONE, k=1)
+    for only in (narrow, limited):
+        assert {p.document_key for p in only.buffer.passages} == {bus.key}
+        assert only.hops == found.hops
+
+
+def test_a_search_for_units_alone_is_not_filled_on(store: ScriptedStore) -> None:
+    found = engine_on(store, follow_up=False, k=1).retrieve(
+        FARE, ANYONE, Filters(kinds=("sentence",))
+    )
+    assert len(found.buffer.passages) == 1
+
+
 def test_the_budget_of_a_call_wins(store: ScriptedStore) -> None:
     found = engine_on(store).retrieve(FARE, ANYONE, budget=12)
     assert 0 < found.buffer.tokens <= 12
