@@ -20,6 +20,7 @@ from resin_es.query.links import (
     Best,
     Name,
     bare_title,
+    by_place,
     key_of,
     link_clause,
     linked_chances,
@@ -232,6 +233,19 @@ def test_chances_leave_room_for_nothing_and_the_best_document_out() -> None:
     far = [one.model_copy(update={"score": -0.7}) for one in POOL]
     assert sum(linked_chances(far, ORVANE, BEST).values()) < 0.1
     assert linked_chances(POOL, [], BEST) == {}
+
+
+def test_no_linked_document_is_as_hopeless_as_the_odds_say() -> None:
+    told = {"sure": 0.9, "b": 0.0001, "a": 0.0001, "last": 0.0}
+    found = by_place(told)
+    assert list(found) == ["sure", "a", "b", "last"]
+    assert sum(found.values()) == pytest.approx(sum(told.values()))
+    assert 0.8 < found["sure"] < 0.9
+    assert 0.01 < found["a"] < 0.03
+    assert found["a"] > found["b"] > found["last"] > 0
+    assert by_place({"only": 0.3}) == {"only": pytest.approx(0.3)}
+    assert by_place({}) == {}
+    assert by_place({"a": 0.0, "b": 0.0}) == {"a": 0.0, "b": 0.0}
 
 
 def test_neither_a_wrong_nor_a_certain_document_is_followed() -> None:
