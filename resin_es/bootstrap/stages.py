@@ -60,6 +60,7 @@ def query_settings(settings: Settings) -> QuerySettings:
     """Raises SettingsError where k, budget or num_candidates are out of bounds."""
     chosen: dict[str, Any] = {
         "k": settings.k,
+        "fill_on": "k" not in settings.model_fields_set,  # a k that somebody names is a limit
         "budget": settings.budget,
         "max_hops": settings.max_hops,
         "bridging": settings.bridging,

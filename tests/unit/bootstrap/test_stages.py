@@ -55,6 +55,13 @@ def test_bounds_of_a_question(monkeypatch: pytest.MonkeyPatch, name: str, value:
         query_settings(load_settings())
 
 
+def test_a_k_that_somebody_names_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESIN_BUDGET", "700")
+    assert query_settings(load_settings()).fill_on
+    monkeypatch.setenv("RESIN_K", "10")
+    assert not query_settings(load_settings()).fill_on
+
+
 def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RESIN_BUGDET", "5")
     assert unknown_variables() == ["RESIN_BUGDET"]

@@ -43,4 +43,6 @@ def test_options_override_and_absent_ones_do_not() -> None:
     settings = QuerySettings(budget=700)
     assert settings.changed() is settings
     assert settings.changed(k=3).budget == 700
+    assert settings.changed(budget=9).fill_on
+    assert not settings.changed(k=10).fill_on, "a k that somebody names is a limit"
     assert settings.changed(budget=9).budget == 9
