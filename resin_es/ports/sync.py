@@ -109,8 +109,11 @@ class ForeignIndex(Protocol):
         """External ids alone."""
         ...
 
-    def fetch(self, spec: SourceSpec, external_ids: Sequence[str]) -> Mapping[str, Document]:
-        """Documents as they stand now, by external id; one that is gone is absent."""
+    def fetch(
+        self, spec: SourceSpec, external_ids: Sequence[str]
+    ) -> Mapping[str, Document | Unreadable]:
+        """Documents as they stand now, by external id; one that is gone is absent, one that is
+        there but makes no document is Unreadable (it must not pass for a deleted one)."""
         ...
 
 
