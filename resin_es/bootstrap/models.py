@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def make_text_model(settings: Settings) -> TextModel:
     """The model of evaluation rows that need one. Raises SettingsError."""
+    from resin_es.adapters.prices import price_table
     from resin_es.adapters.text_model import AnthropicTextModel
 
     key = anthropic_key(settings)
@@ -35,7 +36,7 @@ def make_text_model(settings: Settings) -> TextModel:
         key,
         url=settings.anthropic_url,
         timeout=settings.llm_timeout,
-        prices=settings.prices,
+        prices=price_table(settings.prices),
     )
 
 
@@ -45,6 +46,7 @@ def make_judge(
     """The judge of answers, a ``Judge``. ``record`` gets every judgement with its inputs; close
     the judge when done. Raises SettingsError, ModelUnavailable.
     """
+    from resin_es.adapters.prices import price_table
     from resin_es.adapters.ragas import RagasJudge
 
     key, address = judge_key(settings), judge_address(settings)
@@ -66,6 +68,6 @@ def make_judge(
         url=address,
         options=settings.judge_options,
         timeout=settings.judge_timeout,
-        prices=settings.prices,
+        prices=price_table(settings.prices),
         record=record,
     )

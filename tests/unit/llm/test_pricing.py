@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from resin_es.adapters.prices import CLAUDE, dollars, price_table
@@ -107,6 +110,26 @@ def test_every_model_that_the_sdk_names_is_priced_or_known_to_be_unpriced() -> N
     assert unpriced <= {"claude-mythos-5-2", "claude-mythos-preview"}, (
         "a new model: look its price up and add it to adapters/prices.py and docs/cost.md"
     )
+
+
+def test_the_guide_has_the_table_that_is_built_in() -> None:
+    guide = Path(__file__).parents[3] / "docs" / "cost.md"
+    row = re.compile(r"^\| (claude-[^|]+) \|" + r" ([\d.]+) \|" * 4 + "$", re.MULTILINE)
+    told: dict[str, Price] = {}
+    for names, *numbers in row.findall(guide.read_text(encoding="utf-8")):
+        first, *others = re.sub(r"\(.*\)", "", names).strip().split(", ")
+        family = re.sub(r"-[\d-]+$", "", first)
+        fields = dict(zip(("input", "output", "cache_write", "cache_read"), numbers, strict=True))
+        for name in (first, *others):
+            told[name if name.startswith("claude") else family + name] = Price.model_validate(
+                fields
+            )
+    assert set(told) == set(CLAUDE)
+    for name, price in told.items():
+        built_in = price_of(CLAUDE, name)
+        assert built_in is not None
+        for field in ("input", "output", "cache_write", "cache_read"):
+            assert getattr(built_in, field) == pytest.approx(getattr(price, field)), name
 
 
 def test_the_old_way_to_ask_still_counts_alike() -> None:
