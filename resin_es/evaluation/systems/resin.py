@@ -151,13 +151,13 @@ class ResinSystem:
         self.settings = QuerySettings(
             **{**settings.model_dump(), "keep_traces": False, **variant.settings}
         )
-        self._engine = QueryEngine(
+        self._parts = (
             cast(UnitStore, RememberingStore(store, memory)),
             RememberingEmbedder(embedder, memory),
             planner,
             composer,
-            self.settings,
         )
+        self._engine = QueryEngine(*self._parts, self.settings)
         self._principal, self._sources = principal, tuple(sources)
         self._last: tuple[str, Callable[[int], Retrieval]] | None = None
 
@@ -179,16 +179,18 @@ class ResinSystem:
     def _searched(self, question: str) -> Callable[[int], Retrieval]:
         """The question searched, once for all its budgets."""
         planned = self.variant.planning == "planned"
-        return self._engine.searched(
+        engine = self._wider(question) if self.variant.planning == "matched" else self._engine
+        return engine.searched(
             question,
             self._principal,
             self.filters(question),
             plan=None if planned else one_hop(question),
-            k=self._wider(question) if self.variant.planning == "matched" else None,
         )
 
-    def _wider(self, question: str) -> int:
-        return self.settings.k * max(1, len(self._engine.plan(question).hops))
+    def _wider(self, question: str) -> QueryEngine:
+        """The engine that keeps for one hop what it would keep for all of the plan."""
+        k = self.settings.k * max(1, len(self._engine.plan(question).hops))
+        return QueryEngine(*self._parts, QuerySettings(**{**self.settings.model_dump(), "k": k}))
 
 
 def _documents(passages: Sequence[EvidencePassage]) -> tuple[tuple[Span, ...], ...]:

@@ -13,11 +13,15 @@ from resin_es.evaluation.systems.remembered import (
     RememberingEmbedder,
     RememberingStore,
 )
-from resin_es.evaluation.systems.resin import VARIANTS
+from resin_es.evaluation.systems.resin import VARIANTS, ResinSystem
 from resin_es.evaluation.systems.selection import Entry, selected
 from resin_es.model import UNIT_KINDS, Coverage, Principal
 from resin_es.ports import ModelIdentity
+from resin_es.query.compose import ExtractiveComposer
+from resin_es.query.planner import RulePlanner
 from resin_es.query.settings import QuerySettings
+from resin_es.testing.hash_embedder import HashEmbedder
+from resin_es.testing.scripted_store import ScriptedDocument, ScriptedStore
 
 
 def test_every_variant_s_settings_are_the_engine_s() -> None:
@@ -41,6 +45,40 @@ def test_the_default_row_changes_nothing() -> None:
     default = next(variant for variant in VARIANTS if variant.name == "resin")
     assert (default.settings, default.kinds, default.planning) == ({}, (), "planned")
     assert not default.entities
+
+
+TWO_SIDES = "Which is cheaper, Bus 14 or Metro Line B?"
+
+
+@pytest.mark.parametrize(
+    ("row", "k", "fill_on", "hops"),
+    [
+        ("resin", 10, True, 2),
+        ("k=5", 5, False, 2),
+        ("one-hop", 10, True, 1),
+        ("one-hop-matched", 20, True, 1),
+        ("paper", 10, False, 2),
+    ],
+)
+def test_a_row_s_settings_reach_the_engine(row: str, k: int, fill_on: bool, hops: int) -> None:
+    bus = ScriptedDocument("bus", [["Bus 14 costs 3 crowns."]], title="Bus 14")
+    system = ResinSystem(
+        next(variant for variant in VARIANTS if variant.name == row),
+        ScriptedStore([bus], [bus.hit(0, 0)]),  # type: ignore[arg-type]
+        HashEmbedder(8),
+        RulePlanner(),
+        ExtractiveComposer(),
+        QuerySettings(),
+        Principal(),
+        (),
+        Remembered(),
+    )
+    evidence = system.evidence(TWO_SIDES, 500)
+    assert [p.document_id for p in evidence.passages] == ["bus"]
+    assert evidence.trace is not None
+    told = evidence.trace.settings
+    assert (told["k"], told["fill_on"], told["budget"]) == (k, fill_on, 500)
+    assert len(evidence.trace.plan.hops) == hops
 
 
 class Store:
