@@ -76,7 +76,7 @@ def estimate_documents(
         nonlocal seen
         seen = count
         if progress is not None:
-            progress.update(count, None, "documents")
+            progress.update(count, None, "estimate")
 
     cache: OutputCache | None = None
     if afresh or not _installed(services):
