@@ -83,10 +83,11 @@ class ScriptedClaude:
     can be asked for structure; a form that it does not know gets an answer without any JSON,
     and what is asked in words a code fence amid talk. An answer longer than ``max_tokens`` is
     cut off. ``before`` is called with the number of each request
-    (from 1) before it is answered. ``seconds``: how long every answer takes.
+    (from 1) before it is answered. ``seconds``: how long every answer takes; ``thinking``: the
+    tokens that each costs beyond its words.
 
     ``requests`` holds all that was asked, ``calls`` counts by stage, ``paid`` counts answers by
-    the hash of what was asked, ``tokens`` what they took.
+    the hash of what was asked, ``usages`` what each of them took, in order.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class ScriptedClaude:
         forms: tuple[str, ...] = ("schema", "tool"),
         before: Callable[[int], None] | None = None,
         seconds: float = 0.0,
+        thinking: int = 0,
     ) -> None:
         self.faults = dict(faults or {})
         self.each = dict(each or {})
@@ -104,8 +106,8 @@ class ScriptedClaude:
         self.requests: list[Request] = []
         self.calls: Counter[Stage] = Counter()
         self.paid: Counter[str] = Counter()
-        self.tokens: Counter[str] = Counter()
-        self._forms, self._seconds = forms, seconds
+        self.usages: list[Mapping[str, int]] = []
+        self._forms, self._seconds, self._thinking = forms, seconds, thinking
 
     def __call__(self, asked: Asked) -> Reply:
         if asked.method != "POST" or asked.path.partition("?")[0] != "/v1/messages":
@@ -129,7 +131,7 @@ class ScriptedClaude:
         self.requests.clear()
         self.calls.clear()
         self.paid.clear()
-        self.tokens.clear()
+        self.usages.clear()
 
     def _answer(self, request: Request, fault: Fault | None) -> Reply:
         if isinstance(fault, Reply):
@@ -164,13 +166,14 @@ class ScriptedClaude:
     def _message(
         self, request: Request, blocks: list[Any], reason: str, written: str
     ) -> Mapping[str, Any]:
+        words = token_count(written) + self._thinking
         usage = {
-            "input_tokens": token_count(request.user),
+            "input_tokens": token_count(request.system) + token_count(request.user),
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": token_count(request.system),
-            "output_tokens": min(token_count(written), request.room),
+            "cache_read_input_tokens": 0,
+            "output_tokens": min(words, request.room),
         }
-        self.tokens.update(usage)
+        self.usages.append(usage)
         return {
             "id": f"msg_{len(self.requests)}",
             "type": "message",
