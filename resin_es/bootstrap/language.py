@@ -88,4 +88,9 @@ def batch_model(settings: Settings) -> BatchModel:
         raise SettingsError("--batch cannot be replayed.", hint="Unset RESIN_REPLAY.")
     from resin_es.adapters.anthropic.batches import AnthropicBatches
 
-    return AnthropicBatches(anthropic_options(settings))
+    model: BatchModel = AnthropicBatches(anthropic_options(settings))
+    if settings.record:
+        from resin_es.adapters.recorded_batches import RecordingBatches
+
+        model = RecordingBatches(model, settings.record)
+    return model

@@ -52,9 +52,8 @@ def read_ahead(
     services: Services, documents: DocumentSpool, progress: Progress | None
 ) -> BatchReport:
     """Have a batch read what the index run will ask for. Raises StoreError, ModelError."""
-    from resin_es.adapters.elasticsearch.batch_book import ElasticsearchBatchBook
+    from resin_es.bootstrap.batches import batch_book
     from resin_es.bootstrap.language import batch_model
-    from resin_es.bootstrap.stages import store_settings
     from resin_es.llm.batching import read_in_batches
 
     settings = services.settings
@@ -63,7 +62,7 @@ def read_ahead(
         services.indexer,
         batch_model(settings),
         services.store,
-        ElasticsearchBatchBook(services.client, store_settings(settings)),
+        batch_book(services),
         services.language,
         name=settings.llm_read_model,
         prices=prices_of(settings),

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resin_es.bootstrap.batches import left_open
 from resin_es.bootstrap.estimating import check_priced
 from resin_es.bootstrap.paying import Consent, agree, paid, read_ahead
 from resin_es.bootstrap.services import Services
@@ -121,6 +122,8 @@ class Resin:
             agree(self.services, spool, source, consent, self._progress)
             if batch:
                 report.batches = read_ahead(self.services, spool, self._progress).to_dict()
+            else:
+                report.batches = left_open(self.services)
             self.services.indexer.index(
                 spool, report=report, progress=self._progress, total=len(spool)
             )

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from resin_es._version import __version__
-from resin_es.cli import demo, estimate, evaluate, node, prompts, read, setup, traces, write
+from resin_es.cli import (
+    batches,
+    demo,
+    estimate,
+    evaluate,
+    node,
+    prompts,
+    read,
+    setup,
+    traces,
+    write,
+)
 from resin_es.cli.output import handled
 
 app = typer.Typer(
@@ -49,6 +60,7 @@ for _command in (
     write.convert,
     estimate.estimate,
     write.index,
+    batches.batches,
     write.delete,
     read.search,
     read.plan,

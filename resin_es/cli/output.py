@@ -44,8 +44,11 @@ def handled(command: Function) -> Function:
                 print_json({"error": error.to_dict()})
             complain(error)
             raise typer.Exit(error.exit_code) from error
-        except KeyboardInterrupt:
-            typer.echo("interrupted: what was finished stays; run the command again.", err=True)
+        except KeyboardInterrupt as interrupt:
+            told = str(interrupt) or "interrupted: what was finished stays; run the command again."
+            if kwargs.get("json_output"):
+                print_json({"interrupted": told})
+            typer.echo(told, err=True)
             raise typer.Exit(130) from None
         except BrokenPipeError:
             # the reader of our output left; say nothing more into the closed pipe

@@ -182,7 +182,8 @@ def print_report(report: Any) -> None:
     if report.batches:
         told = ", ".join(f"{n} {what}" for what, n in report.batches.items() if _count(n))
         out.print(f"by batch: {told or 'nothing'}")
-        _list("batch", [("", problem) for problem in report.batches.get("problems", ())])
+        for problem in report.batches.get("problems", ())[:SHOWN_PROBLEMS]:
+            note(problem)
     _list("pruned", [(one, "its file is gone") for one in report.pruned])
     _list("not taken", report.problems)
     _list("failed", report.failures)

@@ -24,16 +24,27 @@ from resin_es.llm.outputs import kept_outputs, known_splits
 from resin_es.llm.pricing import Prices
 from resin_es.llm.reader import ModelReader
 from resin_es.model import Document
+from resin_es.model.base import Frozen
 from resin_es.ports import Progress
 from resin_es.ports.language import (
     BatchBook,
     BatchModel,
+    BatchState,
     ModelCall,
     ModelReply,
     OutputCache,
+    Stage,
 )
 
-__all__ = ["BatchReport", "BatchSettings", "BatchesLeft", "cancel_batches", "read_in_batches"]
+__all__ = [
+    "BatchReport",
+    "BatchSettings",
+    "BatchesLeft",
+    "OpenBatch",
+    "cancel_batches",
+    "open_batches",
+    "read_in_batches",
+]
 
 GROWTH = 1.5
 """How much longer each pause between two looks is than the one before."""
@@ -131,10 +142,43 @@ def read_in_batches(
     return desk.tally.report()
 
 
+class OpenBatch(Frozen):
+    """An open batch and how it stands. ``id`` is empty where the provider's answer got lost."""
+
+    id: str
+    stage: Stage
+    model: str
+    calls: int
+    created_at: datetime
+    state: BatchState
+    done: int = 0
+
+
+def open_batches(model: BatchModel, book: BatchBook) -> list[OpenBatch]:
+    """What :func:`read_in_batches` would go on with, oldest first. Raises StoreError,
+    ModelError."""
+    found = []
+    for record in book.open():
+        status = model.status(record.batch_id) if record.batch_id else None
+        found.append(
+            OpenBatch(
+                id=record.batch_id,
+                stage=record.stage,
+                model=record.model,
+                calls=len(record.call_ids),
+                created_at=record.created_at,
+                state=status.state if status else BatchState.RUNNING,
+                done=status.done if status else 0,
+            )
+        )
+    return found
+
+
 def cancel_batches(model: BatchModel, book: BatchBook) -> list[str]:
-    """Ask the provider to stop every open batch; returns their ids. What was finished in them
-    is taken up by the next run in batches. Raises StoreError, ModelError."""
-    ids = [record.batch_id for record in book.open() if record.batch_id]
+    """Ask the provider to stop every open batch that still runs; returns their ids. What was
+    finished in them is taken up by the next run in batches. Raises StoreError, ModelError."""
+    running = [one.id for one in open_batches(model, book) if one.state is BatchState.RUNNING]
+    ids = [one for one in running if one]
     for one in ids:
         model.cancel(one)
     return ids
