@@ -106,7 +106,9 @@ def without_markers(text: str) -> str:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    language = detect_language(text)
+    # Telling languages apart takes a model that loads for a second: not for plain letters.
+    foreign = any(not c.isascii() and c.isalpha() for c in text)
+    language = detect_language(text) if foreign else UNDETERMINED
     return split_sentences(text, "en" if language == UNDETERMINED else language)
 
 

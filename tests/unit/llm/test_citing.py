@@ -56,6 +56,17 @@ def test_labels_name_sentences_of_the_buffer_or_are_rejected(
         ("A is 3.\n[1.1]\n\nB is 5.", [("A is 3.", ["s1.1"]), ("B is 5.", [])]),
         ("A [1.1], but B [2.1].", [("A, but B.", ["s1.1", "s2.1"])]),
         ("A is 3 【1.1】.", [("A is 3.", ["s1.1"])]),
+        (
+            "票价为三元。[1.1]地铁五元[2.1]。",
+            [("票价为三元。", ["s1.1"]), ("地铁五元。", ["s2.1"])],
+        ),
+        (
+            "Die Fähre (vgl. Abb. 3) kostet z. B. 3 Kronen [1.1]. Übrig bleibt nichts.",
+            [
+                ("Die Fähre (vgl. Abb. 3) kostet z. B. 3 Kronen.", ["s1.1"]),
+                ("Übrig bleibt nichts.", []),
+            ],
+        ),
         ("A [sic] is 3 [1.1].", [("A [sic] is 3.", ["s1.1"])]),
         ("A is 3 [1.1]. [1.1]", [("A is 3.", ["s1.1"])]),
     ],
