@@ -120,6 +120,9 @@ def test_a_run_without_batches_says_that_results_are_left(
     shown = house.run("index", "--public", "--yes", corpus)
     assert "1 batches of an earlier run are open" in shown.stderr
     assert provider.batches.singles > 0
+    provider.end()
+    assert house.run(*INDEX, corpus, "--json").json["unchanged"] == 4
+    assert house.run("batches", "--json").json["batches"] == []  # nothing left to get from it
 
 
 def test_cancelled_batches_are_named_and_what_is_missing_is_read_one_by_one(
