@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     )
     llm_read_model: str = Field("claude-haiku-5-5", description="model that reads documents")
     llm_answer_model: str = Field("claude-sonnet-5-5", description="model that plans and composes")
+    llm_read_effort: Literal["", "low", "medium", "high"] = Field(
+        "low", description="how hard the reading model thinks; empty: as it is made"
+    )
     llm_timeout: float = Field(120.0, gt=0, description="seconds for one call of a model")
     llm_retries: int = Field(4, ge=0, description="further attempts of a call that failed")
     llm_lanes: int = Field(4, ge=1, le=64, description="calls of a model at a time")

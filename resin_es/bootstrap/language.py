@@ -51,6 +51,7 @@ def anthropic_options(settings: Settings) -> AnthropicOptions:
         timeout=settings.llm_timeout,
         retries=settings.llm_retries,
         prices=price_table(settings.prices),
+        efforts=dict.fromkeys(("passages", "units"), settings.llm_read_effort),
         options=settings.anthropic_options,
     )
 

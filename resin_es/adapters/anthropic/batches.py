@@ -65,7 +65,10 @@ class AnthropicBatches:
     def _item(self, call: ModelCall) -> dict[str, Any]:
         """``extra_body`` is about messages, so it goes into each."""
         more = self._connection.extras.get("extra_body") or {}
-        return {"custom_id": call.id, "params": {**request_of(call, _route(call)), **more}}
+        return {
+            "custom_id": call.id,
+            "params": {**request_of(call, _route(call), self._connection.effort(call)), **more},
+        }
 
     @property
     def _extras(self) -> dict[str, Any]:

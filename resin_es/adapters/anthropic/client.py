@@ -59,7 +59,10 @@ class AnthropicModel:
         self._connection.close()
 
     def _ask(self, call: ModelCall, route: Route) -> ModelReply:
-        client, body = self._connection.client, request_of(call, route)
+        client, body = (
+            self._connection.client,
+            request_of(call, route, self._connection.effort(call)),
+        )
         try:
             message: Any = client.messages.create(**body, **self._connection.extras)
         except Exception as error:

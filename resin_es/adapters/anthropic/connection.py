@@ -19,6 +19,7 @@ from resin_es.adapters.anthropic.options import (
 )
 from resin_es.adapters.prices import told
 from resin_es.errors import ModelError, ModelUnavailable, SettingsError
+from resin_es.ports.language import ModelCall
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -56,6 +57,10 @@ class Connection:
         """Arguments that join every request."""
         given = self.options.options
         return {name: given[name] for name in REQUEST_OPTIONS if name in given}
+
+    def effort(self, call: ModelCall) -> str:
+        """How hard the model of a call's stage is to think; empty: as it is made."""
+        return self.options.efforts.get(call.stage, "")
 
     def translated(self, error: Exception, model: str) -> ModelError:
         """What the SDK raised, as one of ours, without any secret."""

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr
 
 from resin_es.adapters.prices import Prices
 from resin_es.model.base import Frozen
+from resin_es.ports.language import Stage
 
 URL = "https://api.anthropic.com"
 NETWORK_OPTIONS = ("proxy", "verify", "cert", "trust_env", "http2")
@@ -28,7 +29,8 @@ class AnthropicOptions(Frozen):
     """``key``: None for an endpoint that asks for none, or where ``options`` brings credentials
     of another kind. ``url``: None for Anthropic's own. ``timeout``: seconds that one attempt may
     stay silent; ``retries``: attempts after the first. ``prices`` turns tokens into dollars; a
-    model without an entry costs 0.
+    model without an entry costs 0. ``efforts``: how hard a stage's model is to think (``low`` …),
+    the model's own default where a stage is not named; what it thinks is charged as output.
 
     ``options``: any other argument of the SDK's client, of its HTTP client (``NETWORK_OPTIONS``)
     or of each request (``REQUEST_OPTIONS``); they win over the fields here. Whatever may hold a
@@ -40,6 +42,7 @@ class AnthropicOptions(Frozen):
     timeout: float = Field(120.0, gt=0)
     retries: int = Field(4, ge=0)
     prices: Prices = Field(default_factory=dict)
+    efforts: Mapping[Stage, str] = Field(default_factory=dict)
     options: Mapping[str, Any] = Field(default_factory=dict, repr=False)
 
     @property

@@ -23,8 +23,10 @@ _IN_WORDS = (
 )
 
 
-def request_of(call: ModelCall, route: Route) -> dict[str, Any]:
+def request_of(call: ModelCall, route: Route, effort: str = "") -> dict[str, Any]:
     """The body of ``call``. ``route`` is "text" if and only if the call has no ``output``.
+    ``effort`` says how hard the model is to think; an endpoint that did not take the schema is
+    not asked for that either.
 
     The system prompt is a block that the provider may cache: it is the same for every call of a
     stage. Raises ValueError for a route that does not fit the call, and for a schema that cannot
@@ -41,8 +43,11 @@ def request_of(call: ModelCall, route: Route) -> dict[str, Any]:
     if system:
         cached = {"type": "ephemeral"}
         body["system"] = [{"type": "text", "text": system, "cache_control": cached}]
+    config: dict[str, Any] = {"effort": effort} if effort else {}
     if route == "schema":
-        body["output_config"] = {"format": {"type": "json_schema", "schema": _accepted(call)}}
+        config["format"] = {"type": "json_schema", "schema": _accepted(call)}
+    if config and route in ("text", "schema"):
+        body["output_config"] = config
     if route == "tool":
         schema = dict(call.output or {})
         body["tools"] = [{"name": TOOL, "description": _TOOL_SAYS, "input_schema": schema}]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def streamed(connection: Connection, call: ModelCall) -> Iterator[str | ModelReply]:
     """Text, then the whole reply. A stream that ends without saying so is an error, since what
     came would pass for an answer. Errors carry what had been paid for by then (``reply``)."""
-    body, prices = request_of(call, "text"), connection.options.prices
+    body, prices = request_of(call, "text", connection.effort(call)), connection.options.prices
     manager = connection.client.messages.stream(**body, **connection.extras)
     stream: MessageStream[None] | None = None
     try:

@@ -53,6 +53,14 @@ def system(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
 
 
+def test_effort_is_asked_for_where_the_endpoint_takes_schemas_and_nowhere_else() -> None:
+    assert request_of(FREE, "text", "low")["output_config"] == {"effort": "low"}
+    config = request_of(CALL, "schema", "low")["output_config"]
+    assert config == {"effort": "low", **request_of(CALL, "schema")["output_config"]}
+    for route in ("tool", "plain"):
+        assert request_of(CALL, route, "low") == request_of(CALL, route)
+
+
 def test_free_text() -> None:
     assert request_of(FREE, "text") == {**COMMON, "system": system("be exact")}
 
