@@ -99,6 +99,9 @@ def _print_solution(out: Console, solution: ShownSolution) -> None:
         out.print(Text(f"  {told}", style=style))
     for row in solution.evidence:
         out.print(Text(f"  rests on {_plain(row)}", style="dim"))
+    if solution.use is not None:
+        took = f"{solution.use.tokens:,} tokens, ${solution.use.dollars:.4f}"
+        out.print(Text(f"  {solution.use.model}: {took}", style="dim"))
     if solution.rejected:
         out.print(Text(f"  named, but not given: {' '.join(solution.rejected)}", style="yellow"))
 

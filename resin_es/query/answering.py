@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator
 from typing import NoReturn
 
-from resin_es.errors import ModelError, StoreRefused
+from resin_es.errors import ModelError, StoreError, StoreRefused
 from resin_es.index.filters import Filters
 from resin_es.model import Answer, Principal, ReaderIdentity, Trace
 from resin_es.ports import Composer, UnitStore
@@ -83,9 +83,12 @@ def unanswered(
     keep_traces: bool,
 ) -> NoReturn:
     """Raise ``error`` again, its hint saying where the evidence is: what was found is not lost
-    with the composer."""
+    with the composer. A store that fails now too does not hide why there is no answer."""
     trace = with_failure(retrieval.trace, error.message, paid(error, composer))
-    kept = keep_traces and keep(store, trace)[1]
+    try:
+        kept = keep_traces and keep(store, trace)[1]
+    except StoreError:
+        kept = False
     where = (
         f"The evidence was found; `resin-es trace {trace.id}` shows it."
         if kept

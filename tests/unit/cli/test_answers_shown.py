@@ -106,6 +106,7 @@ def test_a_trace_shows_words_rejects_models_tokens_and_local_answers() -> None:
         "rests on Bus 14: The fare of Bus 14 is 3 crowns.",
         "named, but not given: [7]",
         "not found: Nothing says who.",
+        " tokens, $0.0000\n",
     ):
         assert told in text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resin_es.errors import BudgetSpent, ModelError, ModelUnavailable
+from resin_es.errors import BudgetSpent, ModelError, ModelUnavailable, StoreTimeout
 from resin_es.model import UNCITED, Hop, Plan
 from resin_es.ports import ModelCall, ModelReply, Usage
 from resin_es.query.engine import QueryEngine
@@ -186,6 +186,19 @@ def test_an_answer_that_cannot_be_used_counts_in_the_trace(stream: bool) -> None
         list(engine(store, refusing).ask_events(QUESTION, ANYONE, stream=stream))
     (trace,) = store.traces.values()
     assert (trace.tokens["compose"], trace.tokens["compose_dollars"]) == (13, 0.5)
+
+
+def test_a_store_that_fails_too_does_not_hide_why_there_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(trace: object) -> None:
+        raise StoreTimeout("too slow.")
+
+    store = world()
+    monkeypatch.setattr(store, "put_trace", fails)
+    with pytest.raises(ModelError, match="overloaded") as caught:
+        engine(store, ScriptedLanguageModel([ModelError("overloaded.")])).ask(QUESTION, ANYONE)
+    assert "resin-es retrieve" in caught.value.hint
 
 
 def test_without_a_kept_trace_the_hint_names_another_way() -> None:
