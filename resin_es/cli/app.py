@@ -16,6 +16,7 @@ from resin_es.cli import (
     prompts,
     read,
     setup,
+    source,
     traces,
     write,
 )
@@ -72,3 +73,4 @@ for _command in (
     app.command(name=_command.__name__)(handled(_command))
 app.command(name="eval")(handled(evaluate.evaluate))
 app.add_typer(prompts.app, name="prompts")
+app.add_typer(source.app, name="source")
