@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import SecretStr
@@ -19,7 +20,8 @@ from resin_es.llm.reader import ModelReader
 from resin_es.model import Document
 from resin_es.testing.batch_book import MemoryBatchBook
 from resin_es.testing.batch_server import ScriptedBatches
-from resin_es.testing.model_server import Asked
+from resin_es.testing.model_server import Asked, ModelServer
+from resin_es.testing.scripted_claude import ScriptedClaude
 from resin_es.testing.scripted_language import MemoryCache
 
 PRICES = {"m": (1.0, 5.0)}
@@ -42,6 +44,9 @@ def documents(count: int) -> Listed:
         Document(source="s", external_id=str(n), text=BODY.format(n=n), access=("all",))
         for n in range(count)
     )
+
+
+FIVE = documents(5)
 
 
 class Everything:
@@ -131,3 +136,12 @@ def _short(asked: Asked) -> str:
 def said_without_batches(readings: Sequence[Reading]) -> list[Reading]:
     """Readings without what they cost, which differs by the way that they came."""
     return [one.model_copy(update={"tokens": 0, "cost": 0.0}) for one in readings]
+
+
+@contextmanager
+def a_world(
+    claude: ScriptedClaude | None = None, *, size: int = 2, **fields: Any
+) -> Iterator[World]:
+    script = ScriptedBatches(single=claude or ScriptedClaude(), **fields)
+    with ModelServer(script) as server:
+        yield World(script, server.asked, server.url, size=size)
