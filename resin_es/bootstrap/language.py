@@ -56,12 +56,17 @@ def anthropic_options(settings: Settings) -> AnthropicOptions:
     )
 
 
-def metered_model(settings: Settings, ledger: Ledger) -> MeteredModel:
-    """The model of all stages. Raises SettingsError, ModelUnavailable."""
+def metered_model(
+    settings: Settings, ledger: Ledger, *, limits_in: str = "memory://"
+) -> MeteredModel:
+    """The model of all stages. ``limits_in`` is where rate limits are counted: in this process,
+    or in a Redis that others count in as well. Raises SettingsError, ModelUnavailable."""
     from resin_es.adapters.limits import LimitsRateLimiter
     from resin_es.llm.metered import MeteredModel
 
-    limiter = LimitsRateLimiter(settings.llm_requests_per_minute, settings.llm_tokens_per_minute)
+    limiter = LimitsRateLimiter(
+        settings.llm_requests_per_minute, settings.llm_tokens_per_minute, storage=limits_in
+    )
     return MeteredModel(_exchanging(settings), limiter, ledger, cap=settings.max_cost)
 
 
