@@ -128,6 +128,23 @@ class Settings(BaseSettings):
     sync_seconds: float = Field(60.0, gt=0, description="pause between syncs of a source")
     reconcile_seconds: float = Field(60.0, gt=0, description="pause between reconciliations")
     trace_days: float = Field(90.0, gt=0, description="how long traces are kept")
+    cost_window: Literal["day", "month", "total"] = Field(
+        "day", description="span in which max_cost holds for all workers together (UTC)"
+    )
+    concurrency: int | None = Field(
+        None, ge=1, description="tasks of a worker at a time; unset: one per processor"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="how workers and beat log")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="least that workers and beat log"
+    )
+    metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="port of a worker's Prometheus metrics; unset: none"
+    )
+    metrics_host: str = Field("127.0.0.1", description="address of a worker's Prometheus metrics")
+    otel: bool = Field(
+        False, description="a span per task; OTEL_EXPORTER_OTLP_ENDPOINT says where to"
+    )
 
     # evaluation
     eval_model: str | None = Field(None, description="Claude model of the rows that need one")
