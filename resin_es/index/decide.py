@@ -47,7 +47,8 @@ def claimed(
     document: Document, entry: RegistryEntry | None, *, owner: str, now: datetime
 ) -> RegistryEntry:
     """The entry while the document is read. The last committed version still serves, under
-    the rights that old and new share; attempts are counted before the work starts."""
+    the rights that old and new share; attempts are counted before the work starts. ``version``
+    and ``rights_hash`` are those being read, so that a newer change can be told from them."""
     if entry is None or entry.status is DocumentStatus.DELETED or not entry.passages:
         return RegistryEntry(
             key=document.key,
@@ -56,6 +57,7 @@ def claimed(
             access=document.access,
             status=DocumentStatus.WORKING,
             version=document.version,
+            rights_hash=document.rights_hash,
             lease=owner,
             heartbeat=now,
             attempts=(entry.attempts if entry else 0) + 1,
@@ -65,9 +67,11 @@ def claimed(
         update={
             "status": DocumentStatus.WORKING,
             "version": document.version,
+            "rights_hash": document.rights_hash,
             "lease": owner,
             "heartbeat": now,
             "error": None,
+            "not_before": None,
             "access": common_access(entry.access, document.access),
             "settled": False,
             "attempts": entry.attempts + 1,
@@ -75,16 +79,19 @@ def claimed(
     )
 
 
-def with_rights(entry: RegistryEntry, document: Document, *, settled: bool) -> RegistryEntry:
-    """The entry under the document's rights; ``settled`` once the addresses carry them too."""
+def with_rights(entry: RegistryEntry, document: Document) -> RegistryEntry:
+    """The entry under the document's rights. One that is at work goes back to be read again: its
+    reader has the old rights in hand."""
+    working = entry.status is DocumentStatus.WORKING
+    back = {"status": DocumentStatus.PENDING, "lease": None, "heartbeat": None}
     return entry.model_copy(
         update={
+            **(back if working else {}),
             "access": document.access,
             "metadata": document.metadata,
             "url": document.url,
             "updated_at": document.updated_at,
             "rights_hash": document.rights_hash,
-            "settled": settled,
         }
     )
 

@@ -11,18 +11,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
-from itertools import islice
 
-from resin_es.errors import StoreConflict
 from resin_es.extract.read import Previous, Reading, read_many
 from resin_es.extract.statement import STATEMENT_VERSION
-from resin_es.index import commit
-from resin_es.index.decide import Need, claimed, decide, tombstone, with_rights
+from resin_es.index.commit import commit
+from resin_es.index.decide import Need, claimed, decide, with_rights
+from resin_es.index.deleting import buried, delete_keys
 from resin_es.index.indexer_settings import IndexSettings
 from resin_es.index.lease import held_by_other, new_owner
-from resin_es.index.records import rights_fields
+from resin_es.index.pulse import Pulse, PulsingReader
 from resin_es.index.report import IndexReport
-from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, document_key
+from resin_es.index.rights import apply_rights
+from resin_es.index.work import RetryAt, Work, at_once
+from resin_es.model import Document, DocumentStatus, RegistryEntry, document_key
 from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
 
 LANGUAGE_REASON = "language:"
@@ -31,10 +32,16 @@ REPAIRED = "repaired-passages"
 """How a report counts sentences that a constructor skipped, doubled or put out of order."""
 
 Clock = Callable[[], datetime]
+Screen = Callable[[Sequence[Document]], Sequence[Document]]
 
 
 def utc_now() -> datetime:
     return datetime.now(timezone.utc)
+
+
+def as_given(documents: Sequence[Document]) -> Sequence[Document]:
+    """No screen."""
+    return documents
 
 
 class Indexer:
@@ -49,12 +56,20 @@ class Indexer:
         settings: IndexSettings | None = None,
         *,
         now: Clock = utc_now,
+        provisional: bool = False,
+        retry_at: RetryAt = at_once,
+        screen: Screen = as_given,
     ) -> None:
+        """``provisional``: what is committed answers and waits for its reading (a first pass).
+        ``retry_at`` says when a document that was read in part is tried again. ``screen`` is
+        given each batch after its entries were looked up, and may change the documents' rights:
+        what was revoked before the look is then seen."""
         self._store = store
         self._embedder = embedder
         self._reader = reader
         self._settings = settings or IndexSettings()
         self._now = now
+        self._provisional, self._retry_at, self._screen = provisional, retry_at, screen
         self._owner = new_owner()
 
     @property
@@ -65,6 +80,11 @@ class Indexer:
             f"{reader.model}/{reader.prompt_version}"
             f"|{self._embedder.identity.name}|statement-{STATEMENT_VERSION}"
         )
+
+    @property
+    def owner(self) -> str:
+        """The lease under which this indexer claims documents."""
+        return self._owner
 
     def index(
         self,
@@ -116,9 +136,8 @@ class Indexer:
         self, source: str, external_ids: Sequence[str], report: IndexReport | None = None
     ) -> IndexReport:
         """Delete documents; from the moment this returns no answer carries them."""
-        return self._delete_keys(
-            [(document_key(source, one), one) for one in external_ids], report or IndexReport()
-        )
+        named = [(document_key(source, one), one) for one in external_ids]
+        return delete_keys(self._store, named, report or IndexReport(), now=self._now)
 
     def prune(
         self,
@@ -135,10 +154,10 @@ class Indexer:
             for stored in self._store.scan_entries(source)
             if stored.entry.key not in seen
             and covers(stored.entry.external_id)
-            and not _buried(stored.entry)
+            and not buried(stored.entry)
         ]
         report.pruned.extend(external_id for _, external_id in vanished)
-        return self._delete_keys(vanished, report)
+        return delete_keys(self._store, vanished, report, now=self._now)
 
     # ------------------------------------------------------------ batches
 
@@ -162,7 +181,7 @@ class Indexer:
         stored = self._store.entries([document.key for document in batch])
         to_read: list[tuple[Document, StoredEntry | None]] = []
         to_rights: list[tuple[Document, StoredEntry]] = []
-        for document in batch:
+        for document in self._screen(batch):
             report.documents += 1
             known = stored.get(document.key)
             need = decide(document, known.entry if known else None, self.pipeline)
@@ -191,28 +210,13 @@ class Indexer:
     def _change_rights(
         self, items: Sequence[tuple[Document, StoredEntry]], report: IndexReport
     ) -> None:
-        """Registry first (the fence counts from here), then the addresses, then settle."""
-        opened = [
-            (with_rights(stored.entry, document, settled=False), stored.guard)
-            for document, stored in items
-        ]
-        guards = self._store.put_entries(opened)
-        won = [
-            (document, entry, guard)
-            for (document, _), (entry, _), guard in zip(items, opened, guards, strict=True)
-            if guard is not None
-        ]
-        self._store.update_rights(
-            [entry.key for _, entry, _ in won],
-            {entry.key: rights_fields(entry) for _, entry, _ in won},
+        won = apply_rights(
+            self._store,
+            [(stored, with_rights(stored.entry, document)) for document, stored in items],
         )
-        self._store.put_entries(
-            [(with_rights(entry, document, settled=True), guard) for document, entry, guard in won]
-        )
-        report.rights_changed += len(won)
+        report.rights_changed += sum(won)
         self._lost(
-            [document for (document, _), guard in zip(items, guards, strict=True) if not guard],
-            report,
+            [document for (document, _), ok in zip(items, won, strict=True) if not ok], report
         )
 
     def _lost(self, documents: Sequence[Document], report: IndexReport) -> None:
@@ -237,27 +241,38 @@ class Indexer:
             for document, known in items
         ]
         guards = self._store.put_entries(claims)
-        work: list[commit.Work] = []
+        work: list[Work] = []
         for (document, known), (entry, _), guard in zip(items, claims, guards, strict=True):
             if guard is None:
                 self._lost([document], report)
                 continue
-            work.append(commit.Work(document, entry, guard, before=known.entry if known else None))
-        readings = read_many(
-            [(item.document, self._previous(item.before)) for item in work], self._reader
-        )
-        _count_spent(readings, report)
-        done = commit.commit(
+            work.append(Work(document, entry, guard, before=known.entry if known else None))
+        done = commit(
             self._store,
             self._embedder,
-            list(zip(work, readings, strict=True)),
+            self._read(work, report),
             pipeline=self.pipeline,
             now=self._now(),
             cache=self._settings.cache_vectors,
             report=report,
+            provisional=self._provisional,
+            retry_at=self._retry_at,
         )
         for item, reading in done:
             self._count(item, reading, report)
+
+    def _read(self, work: Sequence[Work], report: IndexReport) -> list[tuple[Work, Reading]]:
+        """Read under a heartbeat. What was taken away meanwhile keeps the guard that it lost
+        with, so that the commit writes nothing of it."""
+        lease = timedelta(seconds=self._settings.lease_s)
+        pulse = Pulse(self._store, work, lease=lease, now=self._now)
+        readings = read_many(
+            [(item.document, self._previous(item.before)) for item in work],
+            PulsingReader(self._reader, pulse),
+        )
+        _count_spent(readings, report)
+        pulse.beat()
+        return list(zip(pulse.current(), readings, strict=True))
 
     def _previous(self, before: RegistryEntry | None) -> Previous | None:
         """What may be kept of the last committed version: nothing if another pipeline wrote
@@ -268,7 +283,7 @@ class Indexer:
             return None
         return Previous(passages=tuple(ref for ref in before.passages if not ref.failed))
 
-    def _count(self, item: commit.Work, reading: Reading, report: IndexReport) -> None:
+    def _count(self, item: Work, reading: Reading, report: IndexReport) -> None:
         entry = item.before
         if entry is None or not entry.committed_version:
             report.new += 1
@@ -296,56 +311,6 @@ class Indexer:
             for error in reading.failures
         )
 
-    # ------------------------------------------------------------ deleting
-
-    def _delete_keys(
-        self, documents: Sequence[tuple[str, str]], report: IndexReport
-    ) -> IndexReport:
-        started = time.monotonic()
-        pending = iter(documents)
-        while chunk := list(islice(pending, 500)):
-            names = dict(chunk)
-            gone = self._bury(list(names))
-            report.deleted += len(gone)
-            report.problems.extend(
-                (name, "no such document") for key, name in names.items() if key not in gone
-            )
-            self._store.refresh()
-            report.purged += self._store.purge(self._store.records(sorted(gone)))
-            self._store.put_entries(
-                [
-                    (grave.model_copy(update={"settled": True}), guard)
-                    for grave, guard in gone.values()
-                ]
-            )
-        self._store.refresh()
-        report.seconds += time.monotonic() - started
-        return report
-
-    def _bury(self, keys: Sequence[str]) -> dict[str, tuple[RegistryEntry, Guard]]:
-        """Turn entries into tombstones; a lost race is run again on the newer entry."""
-        gone: dict[str, tuple[RegistryEntry, Guard]] = {}
-        open_keys = list(keys)
-        for _ in range(10):
-            graves: list[tuple[RegistryEntry, Guard | None]] = [
-                (tombstone(one.entry, self._now()), one.guard)
-                for one in self._store.entries(open_keys).values()
-                if not _buried(one.entry)
-            ]
-            results = self._store.put_entries(graves) if graves else []
-            open_keys = []
-            for (grave, _), guard in zip(graves, results, strict=True):
-                if guard is None:
-                    open_keys.append(grave.key)
-                else:
-                    gone[grave.key] = (grave, guard)
-            if not open_keys:
-                return gone
-        raise StoreConflict(
-            f"{len(open_keys)} documents changed faster than they could be deleted.",
-            hint="Stop what writes them and delete again.",
-        )
-
 
 def _count_spent(readings: Sequence[Reading], report: IndexReport) -> None:
     """What reading took and met, also for a document whose commit is lost to another process:
@@ -356,8 +321,3 @@ def _count_spent(readings: Sequence[Reading], report: IndexReport) -> None:
         report.model_faults.update(reading.faults)
         if reading.repairs:
             report.model_faults[REPAIRED] += reading.repairs
-
-
-def _buried(entry: RegistryEntry) -> bool:
-    """Deleted and purged. A tombstone whose purge a crash cut short is laid again."""
-    return entry.status is DocumentStatus.DELETED and entry.settled

@@ -32,6 +32,22 @@ def process_alive(pid: int) -> bool:
     return True
 
 
+def silent(
+    owner: str | None,
+    heartbeat: datetime | None,
+    *,
+    now: datetime,
+    lease: timedelta,
+    alive: Callable[[int], bool] = process_alive,
+) -> bool:
+    """Whether whoever held this is gone: a process of this host that does not live, or no
+    heartbeat within the lease. The own process counts as alive."""
+    if not owner or heartbeat is None or now - heartbeat >= lease:
+        return True
+    host, pid, _ = owner.rsplit(":", 2)
+    return host == socket.gethostname() and not alive(int(pid))
+
+
 def held_by_other(
     entry: RegistryEntry,
     *,

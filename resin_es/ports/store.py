@@ -112,14 +112,25 @@ class UnitStore(Protocol):
         ...
 
     def update_rights(
-        self, keys: Sequence[str], fields: Mapping[str, Mapping[str, Any]]
+        self,
+        keys: Sequence[str],
+        fields: Mapping[str, Mapping[str, Any]],
+        *,
+        guards: Mapping[str, Guard] | None = None,
     ) -> BulkReport:
-        """Partial update of access and metadata fields on all records of documents; by key."""
+        """Partial update of access and metadata fields on all records of documents; by key.
+        With ``guards`` only of those documents whose entry still has its guard once the records
+        are listed; a record that is rewritten after that is left alone."""
         ...
 
     def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
         """All units, sentences and passages of documents as of the last refresh, by PIT;
         complete or an error."""
+        ...
+
+    def record_counts(self) -> Iterator[tuple[str, int]]:
+        """How many units, sentences and passages there are of each document, by key, as of the
+        last refresh; complete or an error."""
         ...
 
     def purge(self, stale: Iterable[RecordRef]) -> int:

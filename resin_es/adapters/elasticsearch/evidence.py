@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from resin_es.adapters.elasticsearch.base import CONFLICT, GONE, StoreBase, guard_of, parts
+from resin_es.adapters.elasticsearch import realtime
+from resin_es.adapters.elasticsearch.base import (
+    CONFLICT,
+    GONE,
+    MGET_DOCS,
+    StoreBase,
+    guard_of,
+    parts,
+)
 from resin_es.adapters.elasticsearch.bulk import report
-from resin_es.adapters.elasticsearch.scan import scan
+from resin_es.adapters.elasticsearch.errors import translated
+from resin_es.adapters.elasticsearch.scan import complete, scan
 from resin_es.index.names import EVIDENCE_FAMILIES
 from resin_es.index.records import SENTENCE_KIND
+from resin_es.model import Guard
 from resin_es.ports import AddressRecord, BulkReport, RecordRef
 
+BUCKETS = 1_000
 TERMS = 10_000
 """Keys in one ``terms`` query, well below the server's 65,536."""
 
@@ -39,24 +50,53 @@ class EvidencePart(StoreBase):
         return report(self._bulk(actions, doing), doing)
 
     def update_rights(
-        self, keys: Sequence[str], fields: Mapping[str, Mapping[str, Any]]
+        self,
+        keys: Sequence[str],
+        fields: Mapping[str, Mapping[str, Any]],
+        *,
+        guards: Mapping[str, Guard] | None = None,
     ) -> BulkReport:
         """Refreshes before (a record written just now has rights too) and after."""
         doing = "rewriting rights"
         self._refresh(EVIDENCE_FAMILIES)
+        refs = list(self.records(keys))
+        if guards is not None:
+            now = self._entry_guards(list(guards))
+            refs = [ref for ref in refs if now.get(ref.document_key) == guards[ref.document_key]]
         actions = (
-            {
-                "_op_type": "update",
-                "_index": ref.index,
-                "_id": ref.id,
-                "retry_on_conflict": 3,
-                "doc": replacing(fields[ref.document_key]),
-            }
-            for ref in self.records(keys)
+            _update(ref, fields[ref.document_key], guarded=guards is not None) for ref in refs
         )
-        done = report(self._bulk(actions, doing, by_alias=False), doing, ignore=frozenset({GONE}))
+        ignore = frozenset({GONE} if guards is None else {GONE, CONFLICT})
+        done = report(self._bulk(actions, doing, by_alias=False), doing, ignore=ignore)
         self._refresh(EVIDENCE_FAMILIES)
         return done
+
+    def _entry_guards(self, keys: Sequence[str]) -> dict[str, Guard]:
+        alias = self.names.alias("documents")
+        found: dict[str, Guard] = {}
+        for part in parts(keys, MGET_DOCS):
+            docs = realtime.wanted(alias, part, source=False)
+            for doc in realtime.mget(self.client, docs, "reading registry entries"):
+                found[doc["_id"]] = guard_of(doc)
+        return found
+
+    def record_counts(self) -> Iterator[tuple[str, int]]:
+        after: Mapping[str, Any] | None = None
+        doing = "counting the records of documents"
+        while True:
+            with translated(doing, self.client):
+                answer = self.client.search(
+                    index=self.names.aliases(*EVIDENCE_FAMILIES),
+                    allow_partial_search_results=False,
+                    **record_counts_body(after),
+                ).body
+            complete(answer, doing)
+            buckets = answer["aggregations"]["by"]["buckets"]
+            for bucket in buckets:
+                yield bucket["key"]["document_key"], int(bucket["doc_count"])
+            after = answer["aggregations"]["by"].get("after_key")
+            if after is None or not buckets:
+                return
 
     def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
         for part in parts(keys, TERMS):
@@ -99,6 +139,28 @@ class EvidencePart(StoreBase):
             index=hit["_index"],
             guard=guard_of(hit),
         )
+
+
+def record_counts_body(after: Mapping[str, Any] | None) -> dict[str, Any]:
+    """One page of records by document. Pure."""
+    composite: dict[str, Any] = {
+        "size": BUCKETS,
+        "sources": [{"document_key": {"terms": {"field": "document_key"}}}],
+    }
+    if after is not None:
+        composite["after"] = dict(after)
+    return {"size": 0, "track_total_hits": False, "aggs": {"by": {"composite": composite}}}
+
+
+def _update(ref: RecordRef, fields: Mapping[str, Any], *, guarded: bool) -> dict[str, Any]:
+    held = {"if_seq_no": ref.guard.seq_no, "if_primary_term": ref.guard.primary_term}
+    return {
+        "_op_type": "update",
+        "_index": ref.index,
+        "_id": ref.id,
+        **(held if guarded else {"retry_on_conflict": 3}),
+        "doc": replacing(fields),
+    }
 
 
 def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:

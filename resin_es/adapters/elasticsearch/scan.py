@@ -78,7 +78,7 @@ def _pages(
         body = page_body(query, current["id"], settings, fields=fields, after=after)
         with translated(doing, client):
             answer = client.search(**body, allow_partial_search_results=False).body
-        _complete(answer, doing)
+        complete(answer, doing)
         current["id"] = answer.get("pit_id", current["id"])
         hits = answer["hits"]["hits"]
         if after is None:
@@ -92,7 +92,7 @@ def _pages(
         raise StoreTimeout(f"{doing}: {seen} of {announced} records came back.")
 
 
-def _complete(answer: Mapping[str, Any], doing: str) -> None:
+def complete(answer: Mapping[str, Any], doing: str) -> None:
     shards = answer.get("_shards", {})
     if answer.get("timed_out") or shards.get("failed"):
         raise StoreTimeout(
