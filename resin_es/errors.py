@@ -19,6 +19,7 @@
     │   ├── StoreRejected                      it turned a request or items down
     │   ├── StoreNotInstalled                  indices or templates are missing
     │   ├── ClientTooNew                       the client is newer than the server
+    │   ├── GenerationGone                     the indices that were searched were replaced meanwhile
     │   └── IndexMismatch                      the index was built by another model, dims or schema
     ├── ModelError                             an embedder or a language model failed
     │   ├── ModelUnavailable                   its package, weights, key or endpoint are not there
@@ -140,6 +141,11 @@ class StoreNotInstalled(StoreError):
 
 class ClientTooNew(StoreError):
     """The installed client library is too new for the server's version."""
+
+
+class GenerationGone(StoreError):
+    """The generation of indices that was searched was replaced and dropped meanwhile: what was
+    begun on it is to be begun again."""
 
 
 class IndexMismatch(StoreError):

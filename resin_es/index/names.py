@@ -49,6 +49,21 @@ class Names(Frozen):
         """Index pattern of all generations of ``family``."""
         return f"{self.alias(family)}-v*"
 
+    def everywhere(self, *families: str) -> list[str]:
+        """What addresses every generation of ``families``; that one of each answers is required
+        by its alias."""
+        return [*self.aliases(*families), *map(self.pattern, families)]
+
+    def own(self, family: str, generation: int) -> str:
+        """Alias of one generation alone, while it takes part in a rebuild: a write that requires
+        an alias cannot make an index anew that was dropped."""
+        return f"{self.concrete(family, generation)}-own"
+
+    def building(self, family: str, generation: int) -> str:
+        """Alias of a generation that is under construction, and token for ending that: the swap
+        takes it away, or the cancel does."""
+        return f"{self.concrete(family, generation)}-next"
+
     def generation(self, family: str, index: str) -> int | None:
         """Generation of ``index`` in ``family``; None where it is not ours. The match is exact,
         so prefix ``resin`` never takes ``resin-other-units-v1`` for its own."""
