@@ -53,7 +53,7 @@ def _price(out: Console, check: SourceCheck) -> None:
     assert price is not None
     upward = f", from the first {price.measured:,}" if price.measured < check.documents else ""
     out.print(
-        f"\nread by {price.model}: about {price.calls:,} calls, {dollars(price.dollars)} "
+        f"\nreading by {price.model} would take about {price.calls:,} calls, {dollars(price.dollars)} "
         f"({dollars(price.batch_dollars)} by batches){upward}",
         markup=False,
     )
