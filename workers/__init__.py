@@ -1,1 +1,4 @@
-"""Celery application, tasks and beat schedule."""
+"""Background work by Celery: application, tasks, timetable, liveness, logs, metrics.
+
+Nothing is connected at import; what a task uses is made in the process that runs it.
+"""

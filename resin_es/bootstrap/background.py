@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
+from resin_es.adapters.celery_app import LANES, QUEUE_OF, BrokerOptions, lanes, task_name
 from resin_es.bootstrap.services import Services
 
 if TYPE_CHECKING:
     from celery import Celery
 
-    from resin_es.adapters.celery_app import BrokerOptions
     from resin_es.adapters.celery_queue import CeleryQueue
     from resin_es.adapters.redis_broker import RedisBroker
     from resin_es.llm.metered import MeteredModel
+    from resin_es.model.source import SourceSpec
     from resin_es.ports import Ledger
+    from resin_es.ports.sync import ForeignIndex, TaskQueue
     from resin_es.settings import Settings
+    from resin_es.sync.service import SyncService
+
+__all__ = [
+    "LANES",
+    "QUEUE_OF",
+    "BackgroundServices",
+    "broker_options",
+    "celery_app",
+    "lanes",
+    "reached",
+    "redis_broker",
+    "sync_service",
+    "task_name",
+    "task_queue",
+]
 
 
 def broker_options(settings: Settings) -> BrokerOptions:
-    from pydantic import SecretStr
-
-    from resin_es.adapters.celery_app import BrokerOptions
-
     return BrokerOptions(
         url=SecretStr(settings.redis_url),
         space=f"resin:{settings.prefix}:",
@@ -53,9 +69,51 @@ def celery_app(settings: Settings) -> Celery:
     return made(broker_options(settings))
 
 
+@contextmanager
+def reached(settings: Settings, doing: str) -> Iterator[None]:
+    """What goes wrong with the broker meanwhile becomes QueueUnavailable."""
+    with redis_broker(settings).reached(doing):
+        yield
+
+
+def sync_service(services: Services, queue: TaskQueue) -> SyncService:
+    """What tasks and commands call; one a process, made after a fork. Nothing is connected
+    before it is used, but the models are loaded."""
+    from resin_es.bootstrap.sources import entry_listing, foreign_index, source_book
+    from resin_es.bootstrap.stages import index_settings, sync_settings
+    from resin_es.sync.desk import make_indexers
+    from resin_es.sync.service import SyncService
+
+    settings, book = sync_settings(services.settings), source_book(services)
+
+    @cache
+    def on_cluster(cluster: str) -> ForeignIndex:
+        return foreign_index(services, cluster)
+
+    def index_of(spec: SourceSpec) -> ForeignIndex:
+        return on_cluster(spec.cluster)
+
+    indexers = make_indexers(
+        services.store,
+        services.embedder,
+        services.reader,
+        index_settings(services.settings),
+        book,
+        settings,
+    )
+    return SyncService(
+        services.store, book, entry_listing(services), index_of, indexers, queue, settings
+    )
+
+
 class BackgroundServices(Services):
     """What a worker uses: rate limits and spending are shared by all workers, whatever process
     or machine they run in."""
+
+    def _span(self) -> str:
+        """The span of time in which RESIN_MAX_COST holds, by name."""
+        forms = {"day": "%Y-%m-%d", "month": "%Y-%m", "total": "total"}
+        return datetime.now(timezone.utc).strftime(f"background {forms[self.settings.cost_window]}")
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -63,7 +121,7 @@ class BackgroundServices(Services):
         from resin_es.adapters.elasticsearch.ledger import ElasticsearchLedger
         from resin_es.bootstrap.stages import store_settings
 
-        return ElasticsearchLedger(self.client, store_settings(self.settings), scope=daily())
+        return ElasticsearchLedger(self.client, store_settings(self.settings), scope=self._span)
 
     @cached_property
     def language(self) -> MeteredModel:
@@ -72,9 +130,3 @@ class BackgroundServices(Services):
         if self.settings.llm == "none":
             return super().language
         return metered_model(self.settings, self.ledger, limits_in=self.settings.redis_url)
-
-
-def daily(now: Callable[[], datetime] | None = None) -> Callable[[], str]:
-    """The span in which RESIN_MAX_COST holds for background work: one day, by UTC."""
-    clock = now or (lambda: datetime.now(timezone.utc))
-    return lambda: f"background {clock():%Y-%m-%d}"

@@ -18,6 +18,7 @@ from resin_es.cli import (
     setup,
     source,
     traces,
+    work,
     write,
 )
 from resin_es.cli.output import handled
@@ -69,6 +70,8 @@ for _command in (
     read.ask,
     traces.trace,
     traces.diagnose,
+    work.worker,
+    work.beat,
 ):
     app.command(name=_command.__name__)(handled(_command))
 app.command(name="eval")(handled(evaluate.evaluate))

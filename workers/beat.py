@@ -1,0 +1,48 @@
+"""What is done when, whoever asks.
+
+The timetable lives in memory: a restarted beat begins with everything once. A second beat puts
+everything twice, which changes nothing: a sync holds its source's lease, and every task is safe
+to run twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from resin_es.bootstrap.background import QUEUE_OF, lanes, reached, task_name
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+    from resin_es.settings import Settings
+
+DAY_S = 86_400.0
+
+
+def timetable(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Celery's ``beat_schedule``: every source, the registry's unfinished work, old traces.
+
+    A message expires when the next one is due: workers that were away for a night do not begin
+    the day with a night's worth of syncs.
+    """
+    pauses = {
+        "sync_source": settings.sync_seconds,
+        "reconcile": settings.reconcile_seconds,
+        "retention": DAY_S,
+    }
+    return {
+        task: {
+            "task": task_name(task),
+            "schedule": pause,
+            "args": ("", []),
+            "options": {"queue": lanes(QUEUE_OF[task])[0], "expires": pause},
+        }
+        for task, pause in pauses.items()
+    }
+
+
+def put_once(app: Celery, settings: Settings) -> None:
+    """Everything in the timetable, now. Raises QueueUnavailable."""
+    for entry in app.conf.beat_schedule.values():
+        with reached(settings, f"queueing {entry['task']}"):
+            app.send_task(entry["task"], args=entry["args"], **entry["options"])
