@@ -11,7 +11,7 @@ from resin_es.query.bridge import FOLLOW_UP
 from resin_es.query.fence import Fenced, fence
 from resin_es.query.found import Hit
 from resin_es.query.lots import HopHelpings
-from resin_es.query.ranking import Helping, further, helpings, ordered
+from resin_es.query.ranking import Helping, further, helpings, ordered, room_left
 from resin_es.query.searching import ORIGINAL, Searching
 from resin_es.query.select import RANK, STALE, select
 
@@ -68,8 +68,9 @@ def _served(run: Searching) -> list[HopHelpings]:
 
     kept = lines(settings.k)
     more: Sequence[Sequence[Helping]] = [()] * len(kept)
-    if fill_on:
-        more = further(kept, lines(settings.k + reach), current, settings.budget)
+    room = room_left(kept, current, settings.budget) if fill_on else 0
+    if room > 0:
+        more = further(kept, lines(settings.k + reach), current, room)
     return [
         HopHelpings(name, own, owed=name != FOLLOW_UP, further=beyond)
         for name, own, beyond in zip(serving, kept, more, strict=True)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from resin_es.model import Candidate, DocumentHit
 from resin_es.ports import SearchHit, SearchResponse
 from resin_es.query.hop import DENSE, KIND, LEXICAL
 from resin_es.query.settings import QuerySettings
+
+_TEXTS = (
+    "kind",
+    "passage_id",
+    "document_key",
+    "document_id",
+    "source",
+    "statement",
+    "subject",
+    "object",
+    "title",
+)
+"""What a hit says of its address, each a text; sentences lack some of it."""
 
 
 def candidates(response: SearchResponse, settings: QuerySettings) -> tuple[Candidate, ...]:
@@ -61,26 +73,14 @@ def _candidate(hit: SearchHit, parts: Mapping[str, float], score: float, rank: i
     body = hit.source
     return Candidate(
         address_id=hit.id,
-        kind=_text(body, "kind"),
-        passage_id=_text(body, "passage_id"),
-        document_key=_text(body, "document_key"),
-        document_id=_text(body, "document_id"),
-        source=_text(body, "source"),
-        sentence_ids=tuple(body.get("sentence_ids") or ()),
+        sentence_ids=body.get("sentence_ids") or (),
+        aliases=body.get("aliases") or (),
         score=score,
         dense=parts.get(DENSE),
         lexical=parts.get(LEXICAL),
         rank=rank,
-        statement=_text(body, "statement"),
-        subject=_text(body, "subject"),
-        object=_text(body, "object"),
-        aliases=tuple(body.get("aliases") or ()),
-        title=_text(body, "title"),
+        **{name: body.get(name) or "" for name in _TEXTS},
     )
-
-
-def _text(body: Mapping[str, Any], name: str) -> str:
-    return str(body.get(name) or "")
 
 
 def documents(response: SearchResponse | None) -> tuple[DocumentHit, ...]:

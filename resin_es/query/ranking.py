@@ -158,19 +158,27 @@ def helpings(
     ]
 
 
+def room_left(
+    kept: Sequence[Sequence[Helping]], current: Mapping[str, Sequence[PassageRef]], budget: int
+) -> int:
+    """How many more sentences than those of all that the hops keep ``budget`` tokens may take;
+    0 or less where these can be expected to fill it."""
+    sentences = {ref.id: len(ref.sentence_ids) for refs in current.values() for ref in refs}
+    own = {p for line in kept for helping in line for p in helping.passages}
+    return budget // SENTENCE - sum(sentences[p] for p in own)
+
+
 def further(
     kept: Sequence[Sequence[Helping]],
     wider: Sequence[Sequence[Helping]],
     current: Mapping[str, Sequence[PassageRef]],
-    budget: int,
+    room: int,
 ) -> list[list[Helping]]:
     """What each hop has to offer beyond what it keeps: from its ``wider`` line, by chance,
-    until all of it together can be expected to fill ``budget`` tokens. None of it counts as
-    the hop's own."""
+    until all of it together has ``room`` sentences. None of it counts as the hop's own."""
     sentences = {ref.id: len(ref.sentence_ids) for refs in current.values() for ref in refs}
     own = {p for line in kept for helping in line for p in helping.passages}
     asked = set(own)
-    room = budget // SENTENCE - sum(sentences[p] for p in asked)
     result: list[list[Helping]] = [[] for _ in wider]
     listed = [(line, helping) for line, helpings in enumerate(wider) for helping in helpings]
     for line, helping in sorted(listed, key=lambda item: -item[1].chance):

@@ -127,7 +127,7 @@ def retrieval_trace(
     """The trace of a retrieval; :func:`with_answer` adds the answer to it."""
     moment = now()
     planned = {hop.id: hop for hop in plan.hops}
-    salt = content_id("salt", *(str(item.body) for item in found), *principal.terms)
+    salt = content_id("salt", *(str(item.reference) for item in found), *principal.terms)
     return Trace(
         id=trace_id(question, moment, salt),
         created_at=moment,

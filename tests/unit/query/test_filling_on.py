@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resin_es.model import EvidenceBuffer, token_count
 from resin_es.query.lots import HopHelpings
-from resin_es.query.ranking import SENTENCE, Helping, further
+from resin_es.query.ranking import SENTENCE, Helping, further, room_left
 from resin_es.query.select import select
 from resin_es.testing.scripted_store import ScriptedDocument
 from tests.unit.query.grove import A, B, C, candidate, falling, line, order, sources, whole
@@ -14,19 +14,20 @@ def test_what_is_next_comes_by_chance_until_it_can_fill_the_budget() -> None:
     current = {d.key: d.entry.passages for d in (A, B, C)}
     kept = [[whole(A, 0.6)], [whole(B, 0.3)]]
     wider = [[whole(A, 0.6), whole(B, 0.2), whole(C, 0.1)], [whole(B, 0.3), whole(C, 0.25)]]
-    first, second = further(kept, wider, current, 2000)
+    assert room_left(kept, current, 2000) == 2000 // SENTENCE - 8
+    first, second = further(kept, wider, current, room_left(kept, current, 2000))
     assert [(h.document_key, h.chance, h.kept) for h in first] == [(C.key, 0.1, ())]
     assert [(h.document_key, h.chance, h.kept) for h in second] == [(C.key, 0.25, ())]
     assert second[0].passages == tuple(p.id for p in C.passages)
-    eight = 8 * SENTENCE
-    assert further(kept, wider, current, eight) == [[], []]
-    assert further(kept, wider, current, eight + SENTENCE) == [[], second]
+    assert room_left(kept, current, 8 * SENTENCE) == 0
+    assert further(kept, wider, current, 0) == [[], []]
+    assert further(kept, wider, current, 1) == [[], second]
 
 
 def test_of_a_long_document_further_passages_are_next() -> None:
     found = [candidate(A, 0, 0, 0.9), candidate(A, 1, 0, 0.8)]
     kept, wide = line(found, A, k=1, whole=False), line(found, A, k=2, whole=False)
-    ((more,),) = further([kept], [wide], {A.key: A.entry.passages}, 2000)
+    ((more,),) = further([kept], [wide], {A.key: A.entry.passages}, 9)
     assert more.passages == (A.passages[1].id,)
 
 
