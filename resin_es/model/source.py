@@ -60,7 +60,8 @@ class SourceSpec(Frozen):
 
 class SourceState(Frozen):
     """How far a source is. ``watermark``: newest ``updated_field`` seen by a finished sync.
-    ``lease`` and ``heartbeat``: the sync at work, so that a second one is harmless."""
+    ``lease`` and ``heartbeat``: the sync at work, so that a second one is harmless.
+    ``revoked``: external ids that nobody but an admin may read, whatever the index says."""
 
     paused: bool = False
     watermark: datetime | None = None
@@ -69,6 +70,7 @@ class SourceState(Frozen):
     lease: str | None = None
     heartbeat: datetime | None = None
     error: StageError | None = None
+    revoked: tuple[str, ...] = ()
 
 
 class Source(Frozen):
