@@ -12,6 +12,7 @@ Environment: ``RESIN_TEST_ES_URL`` (a node that runs already), else ``RESIN_TEST
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import uuid
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from resin_es.errors import DownloadError, JavaNotFound
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
+
+    from resin_es.testing.redis_server import TemporaryRedis
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -93,6 +96,22 @@ def es(es_url: str) -> Iterator[Elasticsearch]:
     assert wanted in (None, str(__version__[0])), f"client {__version__} is not the one to test"
     with Elasticsearch(es_url, request_timeout=60) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[TemporaryRedis]:
+    """A real Redis with a password; one for the whole run. Every index prefix has keys of its
+    own in it; who restarts or floods it starts another one."""
+    if importlib.util.find_spec("celery") is None:
+        missing("resin-es[workers]")
+    from resin_es.testing.redis_server import RedisMissing, temporary_redis
+
+    with contextlib.ExitStack() as stack:
+        try:
+            server = stack.enter_context(temporary_redis("a-redis-password"))
+        except RedisMissing as error:
+            missing(f"Redis: {error}")
+        yield server
 
 
 @pytest.fixture

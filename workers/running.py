@@ -55,7 +55,7 @@ class Brake:
 
     def pull(self) -> float:
         """Pause; returns the seconds."""
-        ceiling = min(SHORTEST_S * 2**self._failures, LONGEST_S)
+        ceiling: float = min(SHORTEST_S * 2.0**self._failures, LONGEST_S)
         self._failures = min(self._failures + 1, 10)
         pause = ceiling * (0.5 + 0.5 * self._chance())
         self._sleep(pause)

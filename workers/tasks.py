@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from resin_es.bootstrap.background import task_name
+from resin_es.bootstrap.background import purge_traces, task_name
 from resin_es.workers.running import run
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def reconcile(tools: Tools, source: str, keys: Sequence[str]) -> Any:
 def retention(tools: Tools, source: str, keys: Sequence[str]) -> Any:
     """Traces beyond their time."""
     kept = timedelta(days=tools.settings.trace_days)
-    return {"purged": tools.services.store.purge_traces(datetime.now(timezone.utc) - kept)}
+    return {"purged": purge_traces(tools.services, datetime.now(timezone.utc) - kept)}
 
 
 WORK: Mapping[str, Work] = {

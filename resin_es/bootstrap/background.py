@@ -32,6 +32,7 @@ __all__ = [
     "broker_options",
     "celery_app",
     "lanes",
+    "purge_traces",
     "reached",
     "redis_broker",
     "sync_service",
@@ -104,6 +105,14 @@ def sync_service(services: Services, queue: TaskQueue) -> SyncService:
     return SyncService(
         services.store, book, entry_listing(services), index_of, indexers, queue, settings
     )
+
+
+def purge_traces(services: Services, before: datetime) -> int:
+    """Delete traces made before ``before``; returns how many went. Raises StoreError."""
+    from resin_es.adapters.elasticsearch.keeping import KeepingPart
+    from resin_es.bootstrap.stages import store_settings
+
+    return KeepingPart(services.client, store_settings(services.settings)).purge_traces(before)
 
 
 class BackgroundServices(Services):
