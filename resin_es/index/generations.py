@@ -65,8 +65,7 @@ class Generation(Frozen):
     def follows(self, model: ModelIdentity) -> bool:
         """Whether it took the place of one that ``model`` built, and tells how to load its own."""
         return "embedder" in self.meta and any(
-            (one.get("model"), one.get("dims")) == (model.name, model.dims)
-            for one in self.replaces
+            (one.get("model"), one.get("dims")) == (model.name, model.dims) for one in self.replaces
         )
 
     def replaced_statements(self, version: str) -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 
 from resin_es.extract.read import Previous, Reading, read_many
-from resin_es.extract.statement import STATEMENT_VERSION
 from resin_es.index.commit import commit
 from resin_es.index.decide import Need, claimed, decide, with_rights
 from resin_es.index.deleting import buried, delete_keys
@@ -74,12 +73,10 @@ class Indexer:
 
     @property
     def pipeline(self) -> str:
-        """Which reader, embedder and statement version write; a change means reading again."""
+        """Which reader writes; another one means reading again. Embedding model and statement
+        version are the index's own: a rebuild changes them, and nothing is read for that."""
         reader = self._reader.identity
-        return (
-            f"{reader.model}/{reader.prompt_version}"
-            f"|{self._embedder.identity.name}|statement-{STATEMENT_VERSION}"
-        )
+        return f"{reader.model}/{reader.prompt_version}"
 
     @property
     def owner(self) -> str:

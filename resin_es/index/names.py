@@ -49,11 +49,6 @@ class Names(Frozen):
         """Index pattern of all generations of ``family``."""
         return f"{self.alias(family)}-v*"
 
-    def everywhere(self, *families: str) -> list[str]:
-        """What addresses every generation of ``families``; that one of each answers is required
-        by its alias."""
-        return [*self.aliases(*families), *map(self.pattern, families)]
-
     def own(self, family: str, generation: int) -> str:
         """Alias of one generation alone, while it takes part in a rebuild: a write that requires
         an alias cannot make an index anew that was dropped."""

@@ -48,4 +48,3 @@ def listed(entry: RegistryEntry | None, family: str, record_id: str, passage_id:
         return any(record_id in ref.sentence_ids for ref in entry.passages)
     wanted = record_id if family == PASSAGES else passage_id
     return any(ref.id == wanted for ref in entry.passages)
-

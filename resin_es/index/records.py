@@ -168,4 +168,6 @@ def entry_from(body: Mapping[str, Any]) -> RegistryEntry:
     fields = {k: v for k, v in body.items() if k not in {"metadata_keys", "metadata_full"}}
     fields["external_id"] = fields.pop("document_id")
     fields["metadata"] = body.get("metadata_full") or {}
+    # older entries name the embedder and the statement version, too, which are the index's affair
+    fields["pipeline"] = str(body.get("pipeline") or "").partition("|")[0]
     return RegistryEntry.model_validate(fields)

@@ -76,7 +76,7 @@ def _purge_stale(store: UnitStore, flipped: Mapping[str, Flipped], embed: Embed)
     addresses: list[AddressRecord] = []
     passages: list[AddressRecord] = []
     for key in still:
-        present = {(ref.family, ref.id) for ref in refs[key]}
+        present = {(ref.family, ref.id) for ref in refs[key] if not ref.building}
         records = flipped[key].records
         addresses += [a for a in records.addresses if (_family(a), a.id) not in present]
         addresses += _astray(flipped[key], refs[key], embed)
@@ -88,7 +88,7 @@ def _purge_stale(store: UnitStore, flipped: Mapping[str, Flipped], embed: Embed)
 
 def _astray(one: Flipped, refs: Sequence[RecordRef], embed: Embed) -> list[AddressRecord]:
     """Sentences of kept passages that are missing or name another passage, as they should be."""
-    found = {ref.id: ref.passage_id for ref in refs if ref.family == SENTENCES}
+    found = {ref.id: ref.passage_id for ref in refs if ref.family == SENTENCES and not ref.building}
     wrong = [
         (sentence, passage)
         for passage in one.records.kept

@@ -72,7 +72,7 @@ class StageError(Frozen):
 
 
 class RegistryEntry(Frozen):
-    """One document's entry. ``pipeline`` identifies reader, embedder and statement version.
+    """One document's entry. ``pipeline`` identifies the reader that wrote its units.
 
     Deleted entries are tombstones: no title, text, metadata or url.
     ``committed_version`` is the version that ``passages`` belong to. ``settled`` is false from

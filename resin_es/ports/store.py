@@ -29,7 +29,8 @@ class AddressRecord(Frozen):
 class RecordRef(Frozen):
     """A stored unit, sentence or passage, without its content. ``family`` is ``units``,
     ``sentences`` or ``passages``; ``passage_id`` is empty for a passage itself; a purge deletes
-    it only while ``guard`` holds."""
+    it only while ``guard`` holds. ``building``: it stands in a generation under construction,
+    beside the record that answers, which has a reference of its own."""
 
     document_key: str
     family: str
@@ -37,6 +38,7 @@ class RecordRef(Frozen):
     passage_id: str = ""
     index: str
     guard: Guard
+    building: bool = False
 
 
 class BulkReport(Frozen):
@@ -124,8 +126,8 @@ class UnitStore(Protocol):
         ...
 
     def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
-        """All units, sentences and passages of documents as of the last refresh, by PIT;
-        complete or an error."""
+        """All units, sentences and passages of documents as of the last refresh, by PIT, in every
+        generation; complete or an error."""
         ...
 
     def record_counts(self) -> Iterator[tuple[str, int]]:

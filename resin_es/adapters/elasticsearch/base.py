@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from resin_es.adapters.elasticsearch.bulk import Action, Outcome, bulk
 from resin_es.adapters.elasticsearch.errors import (
@@ -13,7 +13,7 @@ from resin_es.adapters.elasticsearch.errors import (
     refused,
     translated,
 )
-from resin_es.index.names import Names
+from resin_es.index.names import EVIDENCE_FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.model import Guard
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MGET_DOCS = 1_000
 """Ids in one ``_mget``."""
+
+T = TypeVar("T")
 
 CONFLICT, GONE, FORBIDDEN = 409, 404, 403
 
@@ -44,11 +46,14 @@ class StoreBase:
         return outcome
 
     def _refresh(self, families: Iterable[str]) -> None:
+        """With what of them is under construction, if anything is."""
+        named = list(families)
+        building = [f"{self.names.pattern(f)}-next" for f in named if f in EVIDENCE_FAMILIES]
         with translated("refreshing", self.client):
-            self.client.indices.refresh(index=self.names.aliases(*families))
+            self.client.indices.refresh(index=[*self.names.aliases(*named), *building])
 
 
-def parts(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+def parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     unique = list(dict.fromkeys(items))
     for start in range(0, len(unique), size):
         yield unique[start : start + size]

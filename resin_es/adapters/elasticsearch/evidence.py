@@ -1,53 +1,29 @@
-"""Units, sentences and passages: written in bulk, listed, purged, given new rights."""
+"""Units, sentences and passages: listed, counted, given new rights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from resin_es.adapters.elasticsearch import realtime
-from resin_es.adapters.elasticsearch.base import (
-    CONFLICT,
-    GONE,
-    MGET_DOCS,
-    StoreBase,
-    guard_of,
-    parts,
-)
-from resin_es.adapters.elasticsearch.bulk import report
+from resin_es.adapters.elasticsearch.base import CONFLICT, GONE, MGET_DOCS, guard_of, parts
+from resin_es.adapters.elasticsearch.bulk import Outcome, report
 from resin_es.adapters.elasticsearch.errors import translated
+from resin_es.adapters.elasticsearch.generations import ROUNDS, GenerationsPart, unsteady
 from resin_es.adapters.elasticsearch.scan import complete, scan
+from resin_es.index.generations import Generations
 from resin_es.index.names import EVIDENCE_FAMILIES
-from resin_es.index.records import SENTENCE_KIND
 from resin_es.model import Guard
-from resin_es.ports import AddressRecord, BulkReport, RecordRef
+from resin_es.ports import BulkReport, RecordRef
 
 BUCKETS = 1_000
 TERMS = 10_000
 """Keys in one ``terms`` query, well below the server's 65,536."""
 
 
-class EvidencePart(StoreBase):
+class EvidencePart(GenerationsPart):
     """The records that the registry's entries list."""
-
-    def write(
-        self, addresses: Sequence[AddressRecord], passages: Sequence[AddressRecord]
-    ) -> BulkReport:
-        doing = "writing units, sentences and passages"
-        families = [
-            *(("sentences" if one.kind == SENTENCE_KIND else "units", one) for one in addresses),
-            *(("passages", one) for one in passages),
-        ]
-        actions = (
-            {
-                "_op_type": "index",
-                "_index": self.names.alias(family),
-                "_id": record.id,
-                "_source": record.body,
-            }
-            for family, record in families
-        )
-        return report(self._bulk(actions, doing), doing)
 
     def update_rights(
         self,
@@ -56,20 +32,40 @@ class EvidencePart(StoreBase):
         *,
         guards: Mapping[str, Guard] | None = None,
     ) -> BulkReport:
-        """Refreshes before (a record written just now has rights too) and after."""
+        """In every active generation. Refreshes before (a record written just now has rights too)
+        and after."""
+        for _ in range(ROUNDS):
+            names, done = self._steady(lambda now: self._rights(now, keys, fields, guards))
+            if set(self.generations().names) <= set(names):
+                return done
+        raise unsteady()
+
+    def _rights(
+        self,
+        now: Generations,
+        keys: Sequence[str],
+        fields: Mapping[str, Mapping[str, Any]],
+        guards: Mapping[str, Guard] | None,
+    ) -> tuple[tuple[str, ...], BulkReport]:
         doing = "rewriting rights"
         self._refresh(EVIDENCE_FAMILIES)
-        refs = list(self.records(keys))
+        to = now.addresses()
+        refs = [ref for ref in self.records(keys) if ref.index in to]
         if guards is not None:
-            now = self._entry_guards(list(guards))
-            refs = [ref for ref in refs if now.get(ref.document_key) == guards[ref.document_key]]
-        actions = (
-            _update(ref, fields[ref.document_key], guarded=guards is not None) for ref in refs
-        )
+            held = self._entry_guards(list(guards))
+            refs = [ref for ref in refs if held.get(ref.document_key) == guards[ref.document_key]]
+        outcomes = []
+        for building in (False, True):  # apart, so that the report counts what answers
+            part = [ref for ref in refs if ref.building is building]
+            actions = (
+                _update(ref, to[ref.index], fields[ref.document_key], guarded=guards is not None)
+                for ref in part
+            )
+            outcomes.append(self._bulk(actions, doing) if part else Outcome())
         ignore = frozenset({GONE} if guards is None else {GONE, CONFLICT})
-        done = report(self._bulk(actions, doing, by_alias=False), doing, ignore=ignore)
+        done, _ = (report(outcome, doing, ignore=ignore) for outcome in outcomes)
         self._refresh(EVIDENCE_FAMILIES)
-        return done
+        return now.names, done
 
     def _entry_guards(self, keys: Sequence[str]) -> dict[str, Guard]:
         alias = self.names.alias("documents")
@@ -100,36 +96,24 @@ class EvidencePart(StoreBase):
 
     def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
         for part in parts(keys, TERMS):
-            for hit in scan(
-                self.client,
-                self.names.aliases(*EVIDENCE_FAMILIES),
-                {"terms": {"document_key": list(part)}},
-                self.settings,
-                fields={"_source": False, "docvalue_fields": ["document_key", "passage_id"]},
-                doing="listing the records of documents",
-            ):
-                yield self._ref(hit)
+            yield from self._steady(partial(self._listed, part))
 
-    def purge(self, stale: Iterable[RecordRef]) -> int:
-        doing = "purging stale records"
-        actions = (
-            {
-                "_op_type": "delete",
-                "_index": ref.index,
-                "_id": ref.id,
-                "if_seq_no": ref.guard.seq_no,
-                "if_primary_term": ref.guard.primary_term,
-            }
-            for ref in stale
+    def _listed(self, keys: Sequence[str], now: Generations) -> list[RecordRef]:
+        building = set(now.next.indices.values()) if now.next else set()
+        hits = scan(
+            self.client,
+            list(now.addresses()),
+            {"terms": {"document_key": list(keys)}},
+            self.settings,
+            fields={"_source": False, "docvalue_fields": ["document_key", "passage_id"]},
+            doing="listing the records of documents",
         )
-        outcome = self._bulk(actions, doing, by_alias=False)
-        # A conflict is a record that was rewritten, or deleted by somebody else: both are right.
-        return report(outcome, doing, ignore=frozenset({CONFLICT, GONE})).written
+        return [self._ref(hit, building) for hit in hits]
 
     def refresh(self) -> None:
         self._refresh((*EVIDENCE_FAMILIES, "documents"))
 
-    def _ref(self, hit: Mapping[str, Any]) -> RecordRef:
+    def _ref(self, hit: Mapping[str, Any], building: Collection[str]) -> RecordRef:
         fields = hit["fields"]
         return RecordRef(
             document_key=fields["document_key"][0],
@@ -138,6 +122,7 @@ class EvidencePart(StoreBase):
             passage_id=fields.get("passage_id", [""])[0],
             index=hit["_index"],
             guard=guard_of(hit),
+            building=hit["_index"] in building,
         )
 
 
@@ -152,11 +137,13 @@ def record_counts_body(after: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"size": 0, "track_total_hits": False, "aggs": {"by": {"composite": composite}}}
 
 
-def _update(ref: RecordRef, fields: Mapping[str, Any], *, guarded: bool) -> dict[str, Any]:
+def _update(
+    ref: RecordRef, address: str, fields: Mapping[str, Any], *, guarded: bool
+) -> dict[str, Any]:
     held = {"if_seq_no": ref.guard.seq_no, "if_primary_term": ref.guard.primary_term}
     return {
         "_op_type": "update",
-        "_index": ref.index,
+        "_index": address,
         "_id": ref.id,
         **(held if guarded else {"retry_on_conflict": 3}),
         "doc": replacing(fields),

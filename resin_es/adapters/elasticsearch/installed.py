@@ -85,6 +85,17 @@ def refuse_mismatch(client: Elasticsearch, settings: StoreSettings, model: Model
             index=names.aliases(),
             filter_path="*.mappings.dynamic,*.mappings._meta",
         ).body
+    refuse(names, told, settings, model)
+
+
+def refuse(
+    names: Names,
+    told: Mapping[str, Mapping[str, Any]],
+    settings: StoreSettings,
+    model: ModelIdentity,
+) -> None:
+    """Judge the indices behind the aliases, with their ``mappings._meta``. Raises
+    StoreNotInstalled, IndexMismatch."""
     by_family: dict[str, list[tuple[str, Mapping[str, Any]]]] = {one: [] for one in FAMILIES}
     for index, body in told.items():
         family = names.family(index)
@@ -117,8 +128,8 @@ def mismatch(
         raise IndexMismatch(
             f"the {family} index has schema {meta.get('schema')}, this version of resin-es needs "
             f"{SCHEMA_VERSION}.",
-            hint="Take the old indices away (`resin-es uninstall`; it says what it deletes) and "
-            "index again, or install under another RESIN_PREFIX beside them.",
+            hint="`resin-es rebuild` brings an older one up to date; a newer one needs a newer "
+            "resin-es.",
         )
     if family not in ADDRESS_FAMILIES:
         return
@@ -133,5 +144,6 @@ def mismatch(
         asked = ", ".join(f"{name.replace('_', ' ')} {wanted[name]}" for name in differing)
         raise IndexMismatch(
             f"the {family} index was built with {has}; asked for is {asked}.",
-            hint="Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL), or another RESIN_PREFIX.",
+            hint="Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL), or have the index built "
+            "anew for what you ask: `resin-es rebuild`.",
         )

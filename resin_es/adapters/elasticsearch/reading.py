@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.elasticsearch import realtime
-from resin_es.adapters.elasticsearch.base import StoreBase
+from resin_es.adapters.elasticsearch.generations import GenerationsPart
 from resin_es.adapters.elasticsearch.search import Searcher, buckets
+from resin_es.errors import StoreError
 from resin_es.index.aggregations import (
     coverage_body,
     coverage_from,
     kind_counts_body,
     metadata_keys_body,
 )
+from resin_es.index.embedders import EmbedderBook
 from resin_es.index.names import ADDRESS_FAMILIES
 from resin_es.index.records import entry_from
 from resin_es.index.settings import StoreSettings
@@ -24,24 +26,33 @@ if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
 
-class ReadingPart(StoreBase):
+class ReadingPart(GenerationsPart):
     """What questions need."""
 
-    def __init__(self, client: Elasticsearch, settings: StoreSettings) -> None:
-        super().__init__(client, settings)
+    def __init__(
+        self,
+        client: Elasticsearch,
+        settings: StoreSettings,
+        embedders: EmbedderBook | None = None,
+    ) -> None:
+        super().__init__(client, settings, embedders)
         self._searcher = Searcher(client)
 
     def search(
         self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
     ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
         searches: list[tuple[Sequence[str], Mapping[str, Any]]] = [
-            (self.names.aliases(*ADDRESS_FAMILIES), body) for body in addresses
+            (self._searched(), body) for body in addresses
         ]
         labels = [f"search {number} of {len(addresses)}" for number in range(1, len(addresses) + 1)]
         if documents is not None:
             searches.append((self.names.aliases("documents"), documents))
             labels.append("the search over documents")
-        answers = self._searcher.msearch(searches, labels)
+        try:
+            answers = self._searcher.msearch(searches, labels)
+        except StoreError as error:
+            self._raise_gone(error)
+            raise
         return answers[: len(addresses)], answers[-1] if documents is not None else None
 
     def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from resin_es.adapters.elasticsearch.evidence import EvidencePart
-from resin_es.adapters.elasticsearch.installed import refuse_mismatch
-from resin_es.adapters.elasticsearch.keeping import KeepingPart
+from resin_es.adapters.elasticsearch.purging import PurgingPart
 from resin_es.adapters.elasticsearch.reading import ReadingPart
 from resin_es.adapters.elasticsearch.registry import RegistryPart
-from resin_es.ports import ModelIdentity
+from resin_es.adapters.elasticsearch.writing import WritingPart
 
 
-class ElasticsearchStore(RegistryPart, EvidencePart, ReadingPart, KeepingPart):
+class ElasticsearchStore(RegistryPart, EvidencePart, WritingPart, PurgingPart, ReadingPart):
     """Implements :class:`resin_es.ports.UnitStore`; safe to share between threads.
 
-    Everything goes through aliases, which the server resolves at each call, so a swap of
-    generations is seen at once. Raises the StoreError family only.
+    Reads go through aliases, which the server resolves at each call; searches of a store that is
+    ``pinned`` go to the generation that answered when it was. Evidence is written to every
+    generation that takes part in a rebuild. Raises the StoreError family; ModelError where a
+    generation of another model has to be written and its model fails.
     """
-
-    def check(self, model: ModelIdentity) -> None:
-        """Raises StoreNotInstalled, IndexMismatch, ClientTooNew before any work is done."""
-        refuse_mismatch(self.client, self.settings, model)

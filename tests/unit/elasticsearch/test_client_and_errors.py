@@ -211,5 +211,5 @@ def test_an_index_of_an_older_schema_is_refused_and_told_what_to_do() -> None:
     }
     with pytest.raises(IndexMismatch, match=f"schema 1, .* needs {SCHEMA_VERSION}") as told:
         mismatch("units", meta, settings, model)
-    assert "index again" in (told.value.hint or "")
+    assert "resin-es rebuild" in (told.value.hint or "")
     mismatch("units", {**meta, "schema": SCHEMA_VERSION}, settings, model)
