@@ -14,11 +14,12 @@ from resin_es.errors import (
     QueueUnavailable,
     ResinError,
     SettingsError,
+    StoreError,
     StoreNotInstalled,
     StoreRefused,
     StoreTimeout,
-    StoreUnavailable,
 )
+from resin_es.sync.working import overloaded
 from resin_es.workers import metrics, tracing
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("resin_es.workers")
 
 AWAY = (
-    StoreUnavailable,
     StoreTimeout,
     StoreRefused,
     StoreNotInstalled,
@@ -40,6 +40,11 @@ AWAY = (
 queue. The documents wait in the registry."""
 
 SHORTEST_S, LONGEST_S = 1.0, 30.0
+
+
+def away(error: ResinError) -> bool:
+    """Whether the next task would most likely fail for the same reason."""
+    return isinstance(error, AWAY) or (isinstance(error, StoreError) and overloaded(error))
 
 
 class Brake:
@@ -89,7 +94,7 @@ def run(
             metrics.count_report(source, report)
             logger.info("task done", extra={**told, "report": _shown(report)})
         except ResinError as error:
-            outcome, pause = type(error).__name__, isinstance(error, AWAY)
+            outcome, pause = type(error).__name__, away(error)
             span.failed(error)
             logger.warning("task failed: %s", error, extra={**told, "error": outcome})
         finally:

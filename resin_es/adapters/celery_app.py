@@ -18,6 +18,7 @@ from pydantic import Field, SecretStr
 from resin_es.errors import QueueUnavailable, SettingsError
 from resin_es.model.base import Frozen
 from resin_es.ports.sync import QueueName
+from resin_es.sync.dispatch import QUEUE_OF as WORK_QUEUES
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -25,14 +26,7 @@ if TYPE_CHECKING:
 INSTALL = "Install it with: pip install 'resin-es[workers]'"
 SCHEMES = ("redis://", "rediss://")
 
-QUEUE_OF: Mapping[str, QueueName] = {
-    "sync_source": "sync",
-    "reconcile": "sync",
-    "retention": "sync",
-    "embed_and_commit": "index",
-    "purge_document": "index",
-    "read_document": "read",
-}
+QUEUE_OF: Mapping[str, QueueName] = {**WORK_QUEUES, "retention": "sync"}
 """Every task and its queue."""
 
 LANES: Mapping[QueueName, int] = {"sync": 1, "read": 8, "index": 8}
