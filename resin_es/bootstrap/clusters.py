@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 
 def cluster_client(services: Services, cluster: str) -> Elasticsearch:
-    """A client on an entry of RESIN_CLUSTERS; the units' own where ``cluster`` is empty.
-
-    Raises SettingsError.
-    """
+    """A client on an entry of RESIN_CLUSTERS, one for each as long as ``services`` live; the
+    units' own where ``cluster`` is empty. Raises SettingsError."""
     if not cluster:
         return services.client
     from resin_es.adapters.elasticsearch import connect
 
-    return connect(cluster_options(services.settings.clusters, cluster))
+    made: dict[str, Elasticsearch] = services.__dict__.setdefault("clusters", {})
+    if cluster not in made:
+        made[cluster] = connect(cluster_options(services.settings.clusters, cluster))
+    return made[cluster]
 
 
 def cluster_options(clusters: Mapping[str, Mapping[str, Any]], cluster: str) -> ConnectionOptions:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from resin_es.errors import InputError, StoreConflict
 from resin_es.model import Coverage, DocumentStatus, Principal
 from resin_es.model.base import Frozen
-from resin_es.model.source import Source, SourceSpec, SourceState
+from resin_es.model.source import Source, SourceSpec
 from resin_es.sync.check import SourceCheck
 from resin_es.sync.spec import near, spec_from
 
@@ -232,6 +232,7 @@ def _keep(services: Services, spec: SourceSpec, known: StoredSource | None) -> N
     if known is None:
         source_book(services).put_source(Source(spec=spec, created_at=now), None)
         return
-    state = SourceState(paused=known.source.state.paused)
+    anew = {"watermark": None, "full_at": None, "error": None}
+    state = known.source.state.model_copy(update=anew)
     source = Source(spec=spec, state=state, created_at=known.source.created_at or now)
     source_book(services).put_source(source, known.guard)

@@ -95,11 +95,19 @@ def add(
     }
     if file is None:
         specs = [_spec(name, given)]
-    elif index or text or access or public or private:
-        raise UsageError("--file says all of a source.", hint="Leave the other options out.")
     else:
+        _alone(given, access=access, public=public, private=private)
         specs = specs_from_file(file, name)
     _add(specs, dry_run=dry_run, replace=replace, json_output=json_output)
+
+
+def _alone(given: dict[str, Any], **rights: Any) -> None:
+    """A file beside other options would leave open which of them counts."""
+    usual = {"id_field": "_id", "slices": 1, "overlap_seconds": 60.0, "access": "private"}
+    if any(rights.values()) or any(
+        value and value != usual.get(name) for name, value in given.items()
+    ):
+        raise UsageError("--file says all of a source.", hint="Leave the other options out.")
 
 
 def _rights(access: str, public: bool, private: bool, *, needed: bool) -> dict[str, str]:

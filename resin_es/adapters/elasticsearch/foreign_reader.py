@@ -44,7 +44,9 @@ class SourceReader:
         self._by_id = spec.id_field == WHOLE_ID
         self._single = len(mappings) == 1
         self._concrete = set(mappings) == {spec.index}
-        self._read_at = mapped(mappings).read_at
+        known = mapped(mappings)
+        self._read_at = known.read_at
+        self._longest = known.longest.get(spec.id_field)
         self._fields = fetched_fields(spec, self._read_at)
         self._id_fields = [] if self._by_id else [self._read_at.get(spec.id_field, spec.id_field)]
 
@@ -57,7 +59,7 @@ class SourceReader:
                 for hit in page:
                     name = self._name(hit)
                     if name is None or name not in doubled:
-                        yield self._document(hit)
+                        yield self._unfindable(name) or self._document(hit)
                     elif name not in told:
                         told.add(name)
                         yield doubled[name]
@@ -77,7 +79,8 @@ class SourceReader:
             for name, several in hits.items():
                 one = len(several) == 1
                 found[name] = self._document(several[0]) if one else _ambiguous(name, several)
-        return found
+        lost = (self._unfindable(name) for name in external_ids if name not in found)
+        return found | {one.external_id: one for one in lost if one is not None}
 
     # ------------------------------------------------------------ inside
 
@@ -121,6 +124,16 @@ class SourceReader:
         ids = list(dict.fromkeys(name for name in names if name is not None))
         found = self._hits(snapshot, ids, self._id_fields) if ids else {}
         return {name: _ambiguous(name, hits) for name, hits in found.items() if len(hits) > 1}
+
+    def _unfindable(self, name: str | None) -> Unreadable | None:
+        """An id that no query finds would pass for a deletion when it is fetched."""
+        if name is None or self._longest is None or len(name) <= self._longest:
+            return None
+        return Unreadable(
+            external_id=name,
+            reason=f"{self._spec.id_field} has {len(name)} characters, over the field's "
+            f"ignore_above ({self._longest}): by it no record is found",
+        )
 
     def _document(self, hit: Hit) -> Document | Unreadable:
         return document_from(self._spec, hit, max_bytes=self._max_bytes, read_at=self._read_at)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from resin_es.model.base import Frozen
 from resin_es.model.source import WHOLE_ID, SourceSpec
 from resin_es.ports.sync import FieldInfo
-from resin_es.sync.spec import MIXED, OBJECTS
+from resin_es.sync.spec import MIXED
 
 DATE_FORMAT = "strict_date_optional_time"
 
@@ -69,10 +71,12 @@ def listing_body(
 
 class Mapped(Frozen):
     """The fields of one or several mappings. ``read_at``: where in ``_source`` the value of a
-    field stands whose name is not there: a multi-field at its parent, an alias at its target."""
+    field stands whose name is not there: a multi-field at its parent, an alias at its target.
+    ``longest``: characters of a keyword over which a value is not indexed (``ignore_above``)."""
 
     fields: Mapping[str, FieldInfo]
     read_at: Mapping[str, str]
+    longest: Mapping[str, int] = Field(default_factory=dict)
 
 
 def mapped(mappings: Mapping[str, Any]) -> Mapped:
@@ -81,6 +85,7 @@ def mapped(mappings: Mapping[str, Any]) -> Mapped:
     types: dict[str, list[str]] = {}
     nested: set[str] = set()
     read_at: dict[str, str] = {}
+    longest: dict[str, int] = {}
     for answer in mappings.values():
         found = dict(_walk(answer.get("mappings", {}).get("properties", {}), "", False))
         for path, (definition, inside, parent) in found.items():
@@ -89,6 +94,9 @@ def mapped(mappings: Mapping[str, Any]) -> Mapped:
                 definition, inside, None
             )  # fmt: skip
             types.setdefault(path, []).append(_type(actual))
+            if "ignore_above" in actual:
+                above = int(actual["ignore_above"])
+                longest[path] = min(above, longest.get(path, above))
             if inside:
                 nested.add(path)
             if parent or target:
@@ -97,7 +105,7 @@ def mapped(mappings: Mapping[str, Any]) -> Mapped:
         path: FieldInfo(type=MIXED.join(dict.fromkeys(several)), nested=path in nested)
         for path, several in types.items()
     }
-    return Mapped(fields=fields, read_at=read_at)
+    return Mapped(fields=fields, read_at=read_at, longest=longest)
 
 
 def fetched_fields(spec: SourceSpec, read_at: Mapping[str, str]) -> list[str]:
@@ -127,7 +135,3 @@ def _home(found: Mapping[str, _Found], path: str) -> str:
     """An alias may lead to a multi-field."""
     parent = found[path][2] if path in found else None
     return parent or path
-
-
-def is_object(info: FieldInfo) -> bool:
-    return info.type in OBJECTS

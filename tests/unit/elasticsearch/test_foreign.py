@@ -115,7 +115,7 @@ def test_a_slice_that_is_longer_than_the_others_is_read_to_its_end() -> None:
         return type("Answer", (), {"body": answer})
 
     wire.answers = [mapping(), PIT, CLOSED]
-    wire.client.search = search  # type: ignore[method-assign,assignment]
+    wire.client.search = search  # type: ignore[method-assign]
     found = names(index.documents(spec(slices=3)))
     assert sorted(found) == ["0-0", "0-1", "0-2", "0-3", "0-4", "2-0"]
 
