@@ -67,17 +67,21 @@ def warnings_of(spec: SourceSpec, documents: int, lacking: Lacking, texts: int) 
     elif not texts:
         told.append("no document looked at has text in the named fields")
     if lacking.text:
-        told.append(f"{lacking.text:,} documents have no text and will count as empty")
+        told.append(f"{_documents(lacking.text, 'has', 'have')} no text and will count as empty")
     if lacking.access:
         told.append(
-            f"{lacking.access:,} documents name no group in {spec.access_field!r}: nobody but an "
-            "admin may read them"
+            f"{_documents(lacking.access, 'names', 'name')} no group in {spec.access_field!r}: "
+            "only an admin may read what nobody is named for"
         )
     if not spec.updated_field:
         told.append("without updated_field every sync goes through the whole index")
     elif lacking.updated:
         told.append(
-            f"{lacking.updated:,} documents have no {spec.updated_field!r}: only a full sync sees "
-            "their changes"
+            f"{_documents(lacking.updated, 'has', 'have')} no {spec.updated_field!r}: only a "
+            "full sync sees their changes"
         )
     return told
+
+
+def _documents(count: int, one: str, several: str) -> str:
+    return f"{count:,} document {one}" if count == 1 else f"{count:,} documents {several}"

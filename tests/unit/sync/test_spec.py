@@ -168,8 +168,8 @@ def test_what_is_most_likely_not_meant_is_told() -> None:
         {**GIVEN, "access": "field", "access_field": "groups", "updated_field": "updated_at"}
     )
     assert warnings_of(spec, 10, Lacking(text=1, access=2, updated=3), 9) == [
-        "1 documents have no text and will count as empty",
-        "2 documents name no group in 'groups': nobody but an admin may read them",
+        "1 document has no text and will count as empty",
+        "2 documents name no group in 'groups': only an admin may read what nobody is named for",
         "3 documents have no 'updated_at': only a full sync sees their changes",
     ]
     assert warnings_of(spec, 10, Lacking(text=0, access=0, updated=0), 9) == []
