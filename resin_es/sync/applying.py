@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from resin_es.errors import StoreConflict
@@ -47,7 +48,7 @@ class Applying:
         """Returns those that lost against another writer."""
         stored = self._desk.store.entries([document.key for document in documents])
         rows: list[Row] = []
-        for document in self._screen(documents):
+        for document in newest_first(self._screen(documents)):
             known = stored.get(document.key)
             rows.append(
                 (document, known, verdict(document, known.entry if known else None, self._pipeline))
@@ -63,10 +64,13 @@ class Applying:
 
     def _mark(self, rows: Sequence[Row]) -> list[Document]:
         marks: list[tuple[Document, Verdict, RegistryEntry, Guard | None]] = []
+        planned: Counter[TaskName] = Counter()
         for document, known, judged in rows:
             entry = known.entry if known else None
             if judged in (Verdict.NEW, Verdict.CHANGED):
-                marks.append((document, judged, self._pending(document, entry), _guard(known)))
+                marks.append(
+                    (document, judged, self._pending(document, entry, planned), _guard(known))
+                )
             elif judged is Verdict.NARROWED and entry is not None:
                 marks.append((document, judged, narrowed(document, entry), _guard(known)))
         if not marks:
@@ -85,12 +89,17 @@ class Applying:
                 self._report.pending += 1
                 due.setdefault(first_task(entry), []).append(document)
         for task, held in due.items():
-            self._dispatch.send(task, self._source, [one.key for one in newest_first(held)])
+            self._dispatch.send(task, self._source, [one.key for one in held])
         return lost
 
-    def _pending(self, document: Document, entry: RegistryEntry | None) -> RegistryEntry:
+    def _pending(
+        self, document: Document, entry: RegistryEntry | None, planned: Counter[TaskName]
+    ) -> RegistryEntry:
+        """Marked as on its way only as far as the queue has room."""
         marked = pending(document, entry, queued_at=self._desk.now())
-        if self._dispatch.room(first_task(marked)) > 0:
+        task = first_task(marked)
+        planned[task] += 1
+        if planned[task] <= self._dispatch.room(task) * self._desk.settings.chunk:
             return marked
         return marked.model_copy(update={"heartbeat": None})
 

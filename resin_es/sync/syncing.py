@@ -19,6 +19,8 @@ from resin_es.sync.reports import SyncReport
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 200, 2_000_000
 DELETED_TOGETHER = 500
+CLOCKS_APART = timedelta(minutes=5)
+"""How far the team's clock and ours may be apart."""
 
 
 def sync_source(desk: Desk, name: str, *, full: bool = False) -> SyncReport:
@@ -87,10 +89,16 @@ class _Sync:
         report.full = self.since is None
 
     def _since(self, source: Source) -> datetime | None:
+        """The overlap window is read again until a sync came late enough to have seen all that
+        was written into it."""
         watermark = source.state.watermark
         if self._report.full or not source.spec.updated_field or watermark is None:
             return None
-        return watermark - timedelta(seconds=source.spec.overlap_seconds)
+        overlap = timedelta(seconds=source.spec.overlap_seconds)
+        synced = source.state.synced_at
+        if synced is not None and synced - watermark >= overlap + CLOCKS_APART:
+            return watermark + timedelta(milliseconds=1)
+        return watermark - overlap
 
     def run(self) -> datetime | None:
         """Returns the newest date of change seen. Raises StoreError; nothing is deleted then
