@@ -127,6 +127,9 @@ class Settings(BaseSettings):
     queue_bound: int = Field(1000, ge=1, description="most messages that a sync leaves waiting")
     sync_seconds: float = Field(60.0, gt=0, description="pause between syncs of a source")
     reconcile_seconds: float = Field(60.0, gt=0, description="pause between reconciliations")
+    orphan_seconds: float = Field(
+        3600.0, ge=0, description="age at which a record that belongs to no document is swept"
+    )
     trace_days: float = Field(90.0, gt=0, description="how long traces are kept")
     cost_window: Literal["day", "month", "total"] = Field(
         "day", description="span in which max_cost holds for all workers together (UTC)"

@@ -53,6 +53,7 @@ def sync_settings(settings: Settings) -> SyncSettings:
         backoff_s=settings.backoff_seconds,
         chunk=settings.task_documents,
         queue_bound=settings.queue_bound,
+        orphan_age_s=settings.orphan_seconds,
     )
 
 
