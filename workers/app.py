@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import TYPE_CHECKING, Any, cast
 
-from resin_es.bootstrap.background import LANES, celery_app, lanes, redis_broker
+from resin_es.bootstrap.background import LANES, celery_app, lanes, preload, redis_broker
 from resin_es.errors import InputError
 from resin_es.ports.sync import QueueName
 from resin_es.workers import beat, health, logs, metrics, tasks, tracing
@@ -47,8 +48,6 @@ def queue_names(chosen: str | None) -> tuple[QueueName, ...]:
 def run_worker(settings: Settings, queues: Sequence[QueueName], concurrency: int | None) -> int:
     """Work until told to stop; returns the exit code. Raises QueueUnavailable where Redis does
     not answer or its database is somebody else's."""
-    import os
-
     broker = redis_broker(settings)
     broker.wait()
     broker.check()
@@ -57,6 +56,7 @@ def run_worker(settings: Settings, queues: Sequence[QueueName], concurrency: int
         app = make_app(settings)
         tracing.check(settings)
         logs.set_up(settings)
+        preload()
         name = f"{socket.gethostname()}-{os.getpid()}"
         health.watch(app, settings, name, queues)
         worker: Any = app.Worker(

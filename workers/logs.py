@@ -20,7 +20,15 @@ from resin_es.errors import SettingsError
 if TYPE_CHECKING:
     from resin_es.settings import Settings
 
-QUIET = ("celery.app.trace", "celery.worker.strategy", "elastic_transport", "httpx", "httpx2")
+QUIET = (
+    "celery.app.trace",
+    "celery.beat",
+    "celery.worker.request",
+    "celery.worker.strategy",
+    "elastic_transport",
+    "httpx",
+    "httpx2",
+)
 """Loggers with a line for every task or request: ours tell that."""
 MASK = "********"
 _SHORTEST = 4

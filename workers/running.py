@@ -108,6 +108,8 @@ def run(
 
 
 def _shown(report: Any) -> Any:
-    """A report without what is empty."""
+    """A report without what is empty, at any depth."""
     plain = report.to_dict() if hasattr(report, "to_dict") else report
-    return {k: v for k, v in plain.items() if v} if isinstance(plain, dict) else plain
+    if not isinstance(plain, dict):
+        return plain
+    return {name: shown for name, value in plain.items() if (shown := _shown(value))}

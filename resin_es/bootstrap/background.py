@@ -32,6 +32,7 @@ __all__ = [
     "broker_options",
     "celery_app",
     "lanes",
+    "preload",
     "purge_traces",
     "reached",
     "redis_broker",
@@ -68,6 +69,14 @@ def celery_app(settings: Settings) -> Celery:
     from resin_es.adapters.celery_app import celery_app as made
 
     return made(broker_options(settings))
+
+
+def preload() -> None:
+    """Import what every task needs, before processes are forked, which then share it. Nothing
+    is connected and no thread started."""
+    import resin_es.adapters.elasticsearch
+    import resin_es.bootstrap.sources
+    import resin_es.sync.service  # noqa: F401
 
 
 @contextmanager
