@@ -248,6 +248,15 @@ def own_actions(names: Names, live: Generation) -> list[dict[str, Any]]:
     ]
 
 
+def unmark_actions(names: Names, live: Generation) -> list[dict[str, Any]]:
+    """Take away what :func:`own_actions` gave; not from one that was built with it."""
+    return [
+        {"remove": {"index": live.indices[family], "alias": alias}}
+        for family, alias in live.addresses.items()
+        if alias != names.alias(family) and not live.replaces
+    ]
+
+
 def schema_of(live: Generation, settings: StoreSettings) -> Schema:
     """The schema that a generation was built with, for putting its templates back."""
     has = live.meta

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from resin_es.model import Coverage, Guard, Principal, RegistryEntry, Trace
 from resin_es.model.base import Frozen
-from resin_es.ports.stages import ModelIdentity
+from resin_es.ports.stages import Embedder, ModelIdentity
 
 
 class StoredEntry(Frozen):
@@ -171,3 +171,20 @@ class UnitStore(Protocol):
     def cache_get(self, keys: Sequence[str]) -> Mapping[str, bytes]: ...
 
     def cache_put(self, values: Mapping[str, bytes]) -> None: ...
+
+
+@runtime_checkable
+class GenerationalStore(Protocol):
+    """A store whose indices may be replaced by others, of another embedding model, while it is
+    in use."""
+
+    @property
+    def generation(self) -> str:
+        """Label of the generation that searches are held to; empty where to none."""
+        ...
+
+    def pinned(self, embedder: Embedder) -> tuple[UnitStore, Embedder]:
+        """The store with its searches held to the generation that answers now, and the model for
+        them: ``embedder``, or another one where it was replaced. From one look, which is also the
+        ``check``. Searches raise GenerationGone once that generation is dropped."""
+        ...

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from resin_es.errors import ModelError
+from resin_es.errors import GenerationGone, ModelError
 from resin_es.index.filters import Filters, address_filter
 from resin_es.model import Answer, Candidate, Plan, Principal, Trace
-from resin_es.ports import Composer, Embedder, Planner, UnitStore
+from resin_es.ports import Composer, Embedder, Planner, SearchResponse, UnitStore
 from resin_es.query import checks, hits
 from resin_es.query.answering import composed, keep, settled, unanswered
 from resin_es.query.choosing import Chosen, choose
 from resin_es.query.diagnose import Diagnosis, diagnose
 from resin_es.query.fence import fence
 from resin_es.query.hop import hop_body
+from resin_es.query.pinned import TRIES, generation_of, pinned, steadily
 from resin_es.query.replay import HopReplay, replay
 from resin_es.query.searching import Searching
 from resin_es.query.settings import QuerySettings
@@ -72,17 +73,19 @@ class QueryEngine:
         """One plain search over units and sentences: the best ``limit`` addresses, fenced,
         with the source sentences they point at."""
         settings = self.settings.changed(k=limit)
-        asked = self._ready(text, principal, filters)
-        vector = [float(value) for value in self.embedder.embed_queries([asked])[0]]
-        body = hop_body(asked, vector, address_filter(principal, filters), settings)
-        responses, _ = self.store.search([body], None)
-        found = hits.candidates(responses[0], settings)
+
+        def once() -> tuple[str, SearchResponse]:
+            asked, store, embedder = self._ready(text, principal, filters)
+            vector = [float(value) for value in embedder.embed_queries([asked])[0]]
+            body = hop_body(asked, vector, address_filter(principal, filters), settings)
+            return asked, store.search([body], None)[0][0]
+
+        asked, response = steadily(once)
+        found = hits.candidates(response, settings)
         top = found[: 2 * settings.k]
         wanted = {c.passage_id: c.document_key for c in top}
         kept = self._fenced(top, wanted, principal) if wanted else []
-        return SearchResult(
-            query=asked, hits=tuple(kept[: settings.k]), took_ms=responses[0].took_ms
-        )
+        return SearchResult(query=asked, hits=tuple(kept[: settings.k]), took_ms=response.took_ms)
 
     def _fenced(
         self, found: tuple[Candidate, ...], wanted: dict[str, str], principal: Principal
@@ -127,8 +130,8 @@ class QueryEngine:
         ``retrieve`` would with it."""
         settings = self.settings.changed(k=k)
         asked, plan, run = self._begun(question, principal, filters, plan, settings)
-        run.first(asked, plan)
-        run.second(asked, plan)
+        for _ in self._searches(asked, plan, run, None):
+            pass
 
         def filled(budget: int) -> Retrieval:
             run.settings = settings.changed(budget=budget)
@@ -168,7 +171,8 @@ class QueryEngine:
         """The same, step by step: Planned, HopsFound (once or twice), BufferFilled, Answered.
         With ``stream``, a composer that can brings AnswerText before Answered, as it writes.
         ``cancel`` is looked at between steps, and between pieces of text; once set, Cancelled
-        is the last event. A composer that fails raises its ModelError, the trace kept."""
+        is the last event. A composer that fails raises its ModelError, the trace kept. HopsFound
+        starts anew where the indices were replaced between the searches."""
         settings = self.settings.changed(k=k, budget=budget)
         for event in self._retrieval(question, principal, filters, plan, settings, cancel):
             yield event
@@ -180,11 +184,14 @@ class QueryEngine:
 
     # ------------------------------------------------------------ steps
 
-    def _ready(self, question: str, principal: Principal, filters: Filters) -> str:
+    def _ready(
+        self, question: str, principal: Principal, filters: Filters
+    ) -> tuple[str, UnitStore, Embedder]:
+        """The question as it is asked, and what to search with: a generation and its model."""
         asked = checks.check_question(question)
-        self.store.check(self.embedder.identity)
-        checks.check_filters(self.store, principal, filters)
-        return asked
+        store, embedder = pinned(self.store, self.embedder)
+        checks.check_filters(store, principal, filters)
+        return asked, store, embedder
 
     def _begun(
         self,
@@ -197,8 +204,8 @@ class QueryEngine:
         """The question as it is asked, its plan, and the run that is to search it."""
         if plan is not None:
             plan = checks.check_plan(plan, settings.max_hops)
-        asked = self._ready(question, principal, filters)
-        run = Searching(self.store, self.embedder, settings, principal, filters)
+        asked, store, embedder = self._ready(question, principal, filters)
+        run = Searching(store, embedder, settings, principal, filters)
         started = time.perf_counter()
         plan = plan or checks.planned(self.planner, asked, settings.max_hops)
         run.took("plan", started)
@@ -215,17 +222,39 @@ class QueryEngine:
     ) -> Iterator[Event]:
         asked, plan, run = self._begun(question, principal, filters, plan, settings)
         yield Planned(plan=plan)
-        for name, step in (("search", run.first), ("second search", run.second)):
-            if _given_up(cancel):
-                yield Cancelled(before=name)
+        for event in self._searches(asked, plan, run, cancel):
+            yield event
+            if isinstance(event, Cancelled):
                 return
-            found = step(asked, plan)
-            if found:
-                yield HopsFound(hops=tuple(item.result() for item in found))
         if _given_up(cancel):
             yield Cancelled(before="select")
             return
         yield BufferFilled(retrieval=self._retrieved(asked, plan, run, choose(run)))
+
+    def _searches(
+        self, asked: str, plan: Plan, run: Searching, cancel: Cancel | None
+    ) -> Iterator[Event]:
+        """Both searches on one generation. Where it is replaced and dropped in between, they
+        begin again on the new one, with its model."""
+        steps = (("search", run.first), ("second search", run.second))
+        done = tries = 0
+        while done < len(steps):
+            name, step = steps[done]
+            if _given_up(cancel):
+                yield Cancelled(before=name)
+                return
+            try:
+                found = step(asked, plan)
+            except GenerationGone:
+                tries += 1
+                if tries > TRIES:
+                    raise
+                run.begin_again(*pinned(self.store, self.embedder))
+                done = 0
+                continue
+            done += 1
+            if found:
+                yield HopsFound(hops=tuple(item.result() for item in found))
 
     def _retrieved(self, question: str, plan: Plan, run: Searching, chosen: Chosen) -> Retrieval:
         order = {hop.id: index for index, hop in enumerate(plan.hops)}
@@ -241,11 +270,12 @@ class QueryEngine:
             keys=chosen.keys,
             settings=run.settings.model_dump(),
             models={
-                "embedder": self.embedder.identity.name,
-                "runtime": self.embedder.identity.runtime,
+                "embedder": run.embedder.identity.name,
+                "runtime": run.embedder.identity.runtime,
                 "planner": f"{self.planner.identity.model}/{self.planner.identity.prompt_version}",
             },
             times_ms=run.times,
+            generation=generation_of(run.store),
         )
         return Retrieval(
             question=question,
@@ -297,8 +327,7 @@ class QueryEngine:
     def replay(self, trace_id: str, principal: Principal) -> list[HopReplay]:
         """The searches of a kept trace sent again, compared hop by hop."""
         trace = self._trace(trace_id, principal)
-        self.store.check(self.embedder.identity)
-        return replay(trace, self.store, self.embedder)
+        return steadily(lambda: replay(trace, *pinned(self.store, self.embedder)))
 
     def solve(
         self, trace_id: str, principal: Principal, solver: Solver

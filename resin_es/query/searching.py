@@ -40,13 +40,18 @@ class Searching:
         principal: Principal,
         filters: Filters,
     ) -> None:
-        self.store, self.embedder, self.settings = store, embedder, settings
-        self.principal, self.filters = principal, filters
-        self.known = Known(store, principal)
+        self.settings, self.principal, self.filters = settings, principal, filters
+        self.times: dict[str, int] = {}
+        self.begin_again(store, embedder)
+
+    def begin_again(self, store: UnitStore, embedder: Embedder) -> None:
+        """From nothing found and nothing embedded, on a store and with its model; ``times`` go
+        on."""
+        self.store, self.embedder = store, embedder
+        self.known = Known(store, self.principal)
         self.found: dict[str, Found] = {}
         self.documents: tuple[DocumentHit, ...] = ()
         self.document_body: dict[str, Any] = {}
-        self.times: dict[str, int] = {}
         self._vectors: dict[str, list[float]] = {}
 
     @property

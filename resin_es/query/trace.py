@@ -123,6 +123,7 @@ def retrieval_trace(
     settings: Mapping[str, Any],
     models: Mapping[str, str],
     times_ms: Mapping[str, int],
+    generation: str = "",
 ) -> Trace:
     """The trace of a retrieval; :func:`with_answer` adds the answer to it."""
     moment = now()
@@ -144,6 +145,7 @@ def retrieval_trace(
         models={**models, **served("planner", plan.use, models.get("planner", ""))},
         tokens={"evidence": buffer.tokens, **spent("plan", plan.use)},
         times_ms=times_ms,
+        index_generation=generation,
     )
 
 

@@ -119,7 +119,7 @@ class GenerationsPart(StoreBase):
             try:
                 return work(now)
             except StoreError:
-                if self.generations().names == now.names:
+                if self.generations() == now:
                     raise
         raise unsteady()
 

@@ -63,7 +63,7 @@ class WritingPart(GenerationsPart, KeepingPart):
                     done = self._write_to(one, now, addresses, passages, told)
                     total = done if one.name == now.live.name else total
             except (StoreNotInstalled, StoreRejected):
-                if self.generations().names == now.names:
+                if self.generations() == now:
                     raise
         raise unsteady()
 
