@@ -81,10 +81,13 @@ class FieldInfo(Frozen):
 
 
 class Unreadable(Frozen):
-    """A hit that makes no document, and why (no text, no id, a broken date …)."""
+    """A hit that makes no document, and why (no id, too large, a broken date …). ``access``: who
+    may read it by now, None where that cannot be told; what was indexed of it before stays, but
+    not for those who lost the right meanwhile."""
 
     external_id: str
     reason: str
+    access: tuple[str, ...] | None = None
 
 
 class ForeignIndex(Protocol):

@@ -69,7 +69,8 @@ def document_from(
     try:
         return _document(spec, hit, name, places, max_bytes)
     except _No as reason:
-        return Unreadable(external_id=name, reason=str(reason))
+        access = None if hit.get("_source") is None else _groups(spec, hit, places)
+        return Unreadable(external_id=name, reason=str(reason), access=access)
 
 
 def external_id(
@@ -108,7 +109,7 @@ def _document(
         title=title,
         text=text,
         metadata=metadata,
-        access=_access(spec, at(spec.access_field)),
+        access=_groups(spec, hit, places),
         url=url,
         updated_at=_newest(spec.updated_field, at(spec.updated_field)),
     )
@@ -149,22 +150,24 @@ def _value(found: list[Any]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def _access(spec: SourceSpec, found: Sequence[Any]) -> tuple[str, ...]:
+def _groups(spec: SourceSpec, hit: Mapping[str, Any], places: Mapping[str, str]) -> tuple[str, ...]:
     """Groups that may read; what is no group name lets nobody in."""
     if spec.access == "public":
         return (EVERYONE,)
     if spec.access == "private":
         return ()
+    field = places.get(spec.access_field, spec.access_field)
     names = (
         str(one).strip()
-        for one in found
+        for one in values(hit["_source"], field)
         if isinstance(one, str | int) and not isinstance(one, bool)
     )
-    return tuple(
+    kept = {
         name
         for name in names
         if name and len(name) <= MAX_GROUP_CHARACTERS and _encoded(name) == name
-    )
+    }
+    return tuple(sorted(kept))
 
 
 def _newest(field: str, found: Sequence[Any]) -> datetime | None:

@@ -186,8 +186,10 @@ def test_an_id_field_that_gives_no_id_is_named_under_the_records_own(
 
 
 def test_what_is_unreadable_is_named_under_its_id() -> None:
-    found = read({"no": "K1", "at": "soon"}, id_field="no", updated_field="at")
-    assert found == Unreadable(external_id="K1", reason='at is "soon", not a date that can be read')
+    found = read({"no": "K1", "at": "soon"}, id_field="no", updated_field="at", access="private")
+    assert found == Unreadable(
+        external_id="K1", reason='at is "soon", not a date that can be read', access=()
+    )
 
 
 # ------------------------------------------------------------------ rights
@@ -225,6 +227,18 @@ def test_groups_in_objects_are_read() -> None:
     record = {"acl": [{"g": "a"}, {"g": ["b", "c"]}]}
     found = document(record, access="field", access_field="acl.g")
     assert found.access == ("a", "b", "c")
+
+
+def test_what_is_unreadable_says_who_may_read_it_by_now() -> None:
+    record = {"body": "x" * 2_000, "groups": ["b", "a"]}
+    assert read(record, **BY_FIELD) == Unreadable(
+        external_id="1",
+        reason="title and text have 2,000 bytes, over RESIN_MAX_DOCUMENT_BYTES (1,000)",
+        access=("a", "b"),
+    )
+    found = document_from(spec(**BY_FIELD), {"_index": "kb", "_id": "1"}, max_bytes=10)
+    assert isinstance(found, Unreadable)
+    assert found.access is None
 
 
 def test_a_public_source_is_for_everyone_and_a_private_one_for_nobody() -> None:
