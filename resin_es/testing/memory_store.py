@@ -118,6 +118,7 @@ class MemoryStore:
                     {**kept.body, **fields[ref.document_key]}
                 )
                 written += 1
+        self.refresh()
         return BulkReport(written=written)
 
     def records(self, keys: Sequence[str]) -> Iterator[RecordRef]:
