@@ -91,7 +91,7 @@ def sync_service(services: Services, queue: TaskQueue) -> SyncService:
     before it is used, but the models are loaded."""
     from resin_es.bootstrap.sources import entry_listing, foreign_index, source_book
     from resin_es.bootstrap.stages import index_settings, sync_settings
-    from resin_es.sync.desk import Desk, make_indexers
+    from resin_es.sync.desk import make_indexers
     from resin_es.sync.service import SyncService
 
     settings, book = sync_settings(services.settings), source_book(services)
@@ -111,16 +111,9 @@ def sync_service(services: Services, queue: TaskQueue) -> SyncService:
         book,
         settings,
     )
-    desk = Desk(
-        store=services.store,
-        book=book,
-        listing=entry_listing(services),
-        index_of=index_of,
-        indexers=indexers,
-        queue=queue,
-        settings=settings,
+    return SyncService(
+        services.store, book, entry_listing(services), index_of, indexers, queue, settings
     )
-    return SyncService(desk)
 
 
 def purge_traces(services: Services, before: datetime) -> int:
