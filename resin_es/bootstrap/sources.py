@@ -70,7 +70,7 @@ def specs_from_file(path: str | Path, name: str | None = None) -> list[SourceSpe
 
     Raises InputError naming file and field.
     """
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         content = yaml.safe_load(Path(path).read_bytes())
