@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from resin_es.bootstrap.embedding import embedder_spec, make_embedder
 from resin_es.bootstrap.stages import (
     connection_options,
     index_settings,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
     from resin_es.adapters.elasticsearch import Check, InstallReport, UninstallReport
+    from resin_es.adapters.elasticsearch.rebuild import Rebuild
+    from resin_es.index.embedders import EmbedderBook
     from resin_es.index.indexer import Indexer
     from resin_es.llm.metered import MeteredModel, Spending
     from resin_es.llm.solver import HopSolver
@@ -107,7 +110,7 @@ class Services:
     def store(self) -> UnitStore:
         from resin_es.adapters.elasticsearch import ElasticsearchStore
 
-        return ElasticsearchStore(self.client, store_settings(self.settings))
+        return ElasticsearchStore(self.client, store_settings(self.settings), self.embedders)
 
     def ensure_installed(self, *, anywhere: bool = False) -> bool:
         """On the own local node, lay the indices out if they are missing; elsewhere (unless
@@ -136,6 +139,19 @@ class Services:
             self.embedder.identity,
             index_only=index_only,
             create_role=create_role,
+            embedder=embedder_spec(self.settings),
+        )
+
+    def rebuild(self, *, progress: Progress | None = None) -> Rebuild:
+        """What builds the evidence indices anew for these settings, beside those that answer."""
+        from resin_es.adapters.elasticsearch.rebuild import Rebuild
+
+        return Rebuild(
+            self.client,
+            store_settings(self.settings),
+            self.embedders,
+            embedder_spec(self.settings),
+            progress=progress or self._progress,
         )
 
     def uninstall(self) -> UninstallReport:
@@ -200,18 +216,15 @@ class Services:
 
     @cached_property
     def embedder(self) -> Embedder:
-        settings = self.settings
-        if settings.embedder == "hash":
-            from resin_es.testing.hash_embedder import HashEmbedder
+        return make_embedder(embedder_spec(self.settings), self.settings.embedder_threads)
 
-            return HashEmbedder()
-        if settings.embedder == "sentence-transformers":
-            from resin_es.adapters.sentence_transformers import SentenceTransformersEmbedder
+    @cached_property
+    def embedders(self) -> EmbedderBook:
+        """The settings' model, and those that an index names once it was rebuilt."""
+        from resin_es.index.embedders import EmbedderBook
 
-            return SentenceTransformersEmbedder(settings.embedder_model)
-        from resin_es.adapters.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(settings.embedder_model, threads=settings.embedder_threads)
+        threads = self.settings.embedder_threads
+        return EmbedderBook(lambda: self.embedder, lambda spec: make_embedder(spec, threads))
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -179,13 +179,9 @@ def _address(names: Names, one: _Index) -> str:
 # ---------------------------------------------------------------- requests
 
 
-def next_meta(
-    schema: Schema, family: str, live: Generation, embedder: Mapping[str, Any], began: str
-) -> dict[str, Any]:
-    """The ``_meta`` of a new generation's index. ``embedder`` says how to load its model."""
+def next_meta(schema: Schema, family: str, live: Generation, began: str) -> dict[str, Any]:
+    """The ``_meta`` of a new generation's index."""
     body = meta(schema, family)["resin"]
-    if "model" in body:
-        body["embedder"] = dict(embedder)
     body["rebuild"] = {"began": began, "replaces": _replaced(live, body)}
     return {"resin": body}
 
@@ -201,11 +197,14 @@ def _replaced(live: Generation, new: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def fits(live: Generation, schema: Schema) -> bool:
     """Whether the generation is what ``schema`` would build."""
-    return all(
-        live.metas[family].get(name) == value
-        for family in EVIDENCE_FAMILIES
-        for name, value in meta(schema, family)["resin"].items()
-    )
+    return all(built_as(live.metas[family], schema, family) for family in EVIDENCE_FAMILIES)
+
+
+def built_as(has: Mapping[str, Any], schema: Schema, family: str) -> bool:
+    """Whether an index's ``_meta`` is what ``schema`` gives it; how its model is loaded does not
+    count: one model may lie in several places."""
+    wanted = meta(schema, family)["resin"]
+    return all(has.get(name) == value for name, value in wanted.items() if name != "embedder")
 
 
 def swap_actions(names: Names, now: Generations) -> list[dict[str, Any]]:
@@ -269,4 +268,5 @@ def schema_of(live: Generation, settings: StoreSettings) -> Schema:
         model=live.model,
         settings=settings.model_copy(update=changed),
         stemming=bool(has.get("stemming", True)),
+        embedder=has.get("embedder"),
     )

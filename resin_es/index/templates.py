@@ -33,11 +33,13 @@ Longer document ids, sources and group names must be refused where they enter.""
 
 class Schema(Frozen):
     """What decides the bodies. ``stemming`` is false where the cluster lacks the language's
-    analyzer; text is then split, lower-cased and freed of the language's stop words."""
+    analyzer; text is then split, lower-cased and freed of the language's stop words.
+    ``embedder`` says how the model is loaded, where that is known."""
 
     model: ModelIdentity
     settings: StoreSettings
     stemming: bool = True
+    embedder: Mapping[str, Any] | None = None
 
     def check(self) -> None:
         """Raises SettingsError where the vector type cannot hold the model's dims."""
@@ -65,6 +67,8 @@ def meta(schema: Schema, family: str) -> dict[str, Any]:
             "vector_index": settings.vector_index,
             "statement_version": settings.statement_version,
         }
+        if schema.embedder is not None:
+            told["embedder"] = dict(schema.embedder)
     if "text" in mappings.load("index", family)["composed_of"]:
         told |= {"language": settings.language, "stemming": schema.stemming}
     return {"resin": told}

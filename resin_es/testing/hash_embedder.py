@@ -21,11 +21,13 @@ _SHORT = 4
 class HashEmbedder:
     """Deterministic over processes and machines. Each lower-cased word and each pair of
     neighbouring words adds to one component, with a sign, both chosen by a hash; the sum is
-    brought to length 1. It knows no meaning: synonyms are as far apart as any two words."""
+    brought to length 1. It knows no meaning: synonyms are as far apart as any two words.
+    ``seed`` makes another model of it: the same words in other places; give it another name."""
 
-    def __init__(self, dims: int = 64, name: str = "hash") -> None:
+    def __init__(self, dims: int = 64, name: str = "hash", seed: str = "") -> None:
         if dims < 1:
             raise ValueError(f"dims must be at least 1, not {dims}")
+        self._seed = seed
         self._identity = ModelIdentity(name=f"{name}-{dims}", dims=dims, runtime="hash")
 
     @property
@@ -40,7 +42,7 @@ class HashEmbedder:
         out = np.zeros((len(texts), dims), dtype=np.float32)
         for row, text in enumerate(texts):
             for feature, weight in _features(text):
-                component, sign = _place(feature, dims)
+                component, sign = _place(self._seed + feature, dims)
                 out[row, component] += sign * weight
             # Nothing to go by, or all of it cancelled out: one fixed place for all such texts.
             if not out[row].any():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from resin_es import mappings
 from resin_es.adapters.elasticsearch import templates as on_cluster
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
 
-def lay_out(
-    client: Elasticsearch, names: Names, now: Generations, schema: Schema, how: Mapping[str, Any]
-) -> None:
+def lay_out(client: Elasticsearch, names: Names, now: Generations, schema: Schema) -> None:
     """Make the indices of the next generation, each with its token from the start; those that
     stand already are left. Templates are put anew first, where any stand. Raises StoreError."""
     standing = bool(on_cluster.standing(client, names))
@@ -35,7 +32,7 @@ def lay_out(
         if index in now.begun:
             continue
         body = index_body(names, family, schema, inline=not standing, alias=False)
-        told = next_meta(schema, family, now.live, how, began)
+        told = next_meta(schema, family, now.live, began)
         body.setdefault("mappings", {})["_meta"] = told
         body["aliases"] = {names.own(family, number): {}, names.building(family, number): {}}
         try:

@@ -62,6 +62,7 @@ def install(
     index_only: bool = False,
     create_role: bool = False,
     dry_run: bool = False,
+    embedder: Mapping[str, Any] | None = None,
 ) -> InstallReport:
     """Templates, concrete indices with their aliases, and, if asked, the run-time role. Running
     it again makes only what is missing.
@@ -69,14 +70,15 @@ def install(
     ``index_only`` needs no cluster privilege (mappings go inline). Raises StoreRefused without
     the privileges, IndexMismatch where indices stand that another model or schema built,
     StoreRejected where a name is taken by something that is not ours. Nothing has been made
-    then, but for an error in the middle, after which it can be run again.
+    then, but for an error in the middle, after which it can be run again. ``embedder`` says how
+    other processes load the model, and is kept in the indices.
     """
     names = Names(prefix=settings.prefix)
     found = installed(client, names)
     _refuse_foreign(names, found, settings, model)
     live = {one.family: one.name for one in found if one.live}
     known = on_cluster.has_analyzer(client, settings.language)
-    schema = Schema(model=model, settings=settings, stemming=known is not False)
+    schema = Schema(model=model, settings=settings, stemming=known is not False, embedder=embedder)
     schema.check()
     targets = {
         family: names.concrete(family, 1 + _last_generation(found, family))

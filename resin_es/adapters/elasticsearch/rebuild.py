@@ -37,6 +37,7 @@ from resin_es.index.embedders import EmbedderBook
 from resin_es.index.generations import (
     Generation,
     Generations,
+    built_as,
     cancel_actions,
     fits,
     own_actions,
@@ -159,7 +160,7 @@ class Rebuild:
         if actions := own_actions(self._names, now.live):
             self._alias(actions, "marking the indices that answer")
         if now.next is None:
-            lay_out(self._client, self._names, now, schema, self._how)
+            lay_out(self._client, self._names, now, schema)
         return self._under_construction()
 
     def catch_up(self, now: Generations) -> None:
@@ -247,8 +248,8 @@ class Rebuild:
         for name in now.begun:
             family = self._names.family(name) or ""
             has = self._meta_of(name)
-            wanted = meta(schema, family)["resin"]
-            if any(has.get(key) != value for key, value in wanted.items()):
+            if not built_as(has, schema, family):
+                wanted = meta(schema, family)["resin"]
                 raise UsageError(
                     f"another rebuild is under way: {name} is built with {described(has)}, asked "
                     f"for is {described(wanted)}.",
