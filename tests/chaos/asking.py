@@ -48,19 +48,21 @@ class Ledger:
         return [number for _, number in sorted(rows, reverse=True)[:20]]
 
 
-class CheckedStore:
-    """A store that remembers when it last began to fetch: an answer's last check."""
+class LastLook:
+    """When a client last began a realtime look-up: the last one of an answer is its last check,
+    whichever way the product goes there."""
 
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self.checked_at = 0.0
+    def __init__(self, client: Any) -> None:
+        self.at = 0.0
+        transport = client.transport
+        perform = transport.perform_request
 
-    def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> Any:
-        self.checked_at = time.monotonic()
-        return self._inner.fetch(passage_ids, keys)
+        def noted(method: str, target: str, **given: Any) -> Any:
+            if "/_mget" in target:
+                self.at = time.monotonic()
+            return perform(method, target, **given)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        transport.perform_request = noted
 
 
 class Dawdling:
@@ -117,7 +119,8 @@ class Told:
 
 
 class Asker(threading.Thread):
-    """Asks ``engine`` about records, most of all about those that were just deleted."""
+    """Asks about records, most of all about those that were just deleted. ``services`` are its
+    own: nobody else uses their client."""
 
     def __init__(self, services: Any, ledger: Ledger, records: int, seed: int) -> None:
         super().__init__(daemon=True, name="asker")
@@ -125,8 +128,7 @@ class Asker(threading.Thread):
         self._ledger, self._records = ledger, records
         self._principal = services.principal()
         self._engine = services.engine
-        self._store = CheckedStore(self._engine.store)
-        self._engine.store = self._store
+        self._last_look = LastLook(services.client)
         self._engine.composer = Dawdling(self._engine.composer, self._chance)
         self._over = threading.Event()
         self.told = Told()
@@ -161,7 +163,7 @@ class Asker(threading.Thread):
         self.told.found += answer.found
         self.told.cited += sum(not one.void for one in answer.citations)
         self.told.voided += sum(bool(one.void) for one in answer.citations)
-        for one in violations(asked, self._ledger, self._store.checked_at):
+        for one in violations(asked, self._ledger, self._last_look.at):
             self.told.wrong.append(one)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from elasticsearch import Elasticsearch
 
+from resin_es.bootstrap import Services
 from resin_es.model import DocumentStatus, RegistryEntry
 from resin_es.testing.nodes import TemporaryNode, temporary_node
 from resin_es.testing.redis_server import TemporaryRedis, temporary_redis
@@ -98,7 +99,7 @@ def _with_trouble(
     ledger = Ledger()
     team = Team(world, ledger, options.records, options.seed)
     operator = Operator(processes, redis, node, faults, options.seed)
-    asker = Asker(world.services.under("chaos"), ledger, options.records, options.seed)
+    asker = Asker(Services(world.settings), ledger, options.records, options.seed)
     asker.start()
     try:
         with _changing(team, options):
