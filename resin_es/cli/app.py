@@ -17,6 +17,7 @@ from resin_es.cli import (
     read,
     setup,
     source,
+    sync,
     traces,
     work,
     write,
@@ -70,6 +71,9 @@ for _command in (
     read.ask,
     traces.trace,
     traces.diagnose,
+    sync.sync,
+    sync.notify,
+    sync.revoke,
     work.worker,
     work.beat,
 ):
@@ -77,3 +81,4 @@ for _command in (
 app.command(name="eval")(handled(evaluate.evaluate))
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(source.app, name="source")
+app.add_typer(sync.app, name="failed")

@@ -40,6 +40,7 @@ def down(json_output: Json = False) -> None:
 def status(group: Group = None, json_output: Json = False) -> None:
     """Show the node and, to those who may read, what is indexed."""
     from resin_es.bootstrap import Services
+    from resin_es.bootstrap.syncing import standing_of_sources
     from resin_es.errors import AccessError, StoreNotInstalled
     from resin_es.settings import load_settings
 
@@ -51,6 +52,9 @@ def status(group: Group = None, json_output: Json = False) -> None:
             coverage = services.store.coverage(principal, ())
             shown["sources"] = [one.model_dump(mode="json") for one in coverage]
             shown["addresses"] = dict(services.store.kind_counts(principal, ()))
+            shown["background"] = standing_of_sources(
+                services, None if principal.admin else [one.source for one in coverage]
+            )
         except AccessError as error:
             shown["sources"] = None
             note(f"counts are not shown: {error}")
@@ -93,5 +97,14 @@ def _print(shown: dict[str, Any]) -> None:
         out.print(table)
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown["addresses"].items())
         out.print(f"addresses: {kinds}")
+        for row in shown.get("background", ()):
+            _print_sync_state(row)
     elif shown.get("sources") == []:
         out.print("nothing is indexed yet; `resin-es index PATH --public` does that")
+
+
+def _print_sync_state(row: dict[str, Any]) -> None:
+    state = "paused" if row["paused"] else "syncing" if row["syncing"] else "kept fresh"
+    error = f"; {row['error']['type']}: {row['error']['message']}" if row["error"] else ""
+    last = f", last synced {row['synced_at']}" if row["synced_at"] else ", never synced"
+    console().print(f"source {row['source']}: {state}{last}{error}", markup=False)
