@@ -277,6 +277,7 @@ class Rebuild:
             model=self._embedders.native.identity,
             settings=self._settings,
             stemming=known is not False,
+            embedder=self._how,
         )
         schema.check()
         return schema
