@@ -102,6 +102,14 @@ class Rebuild:
         self.swap(now)
         return self._report(True, resumed, (*dropped, *self.finish()))
 
+    def plan(self) -> dict[str, Any]:
+        """What a run would build, as ``status`` tells what stands. Raises StoreError."""
+        return built_with(meta(self._schema(), "units")["resin"])
+
+    def reports_to(self, progress: Progress) -> None:
+        """Where the next run tells how far it is."""
+        self._progress = progress
+
     def status(self) -> RebuildStatus:
         """Only looks. Raises StoreError."""
         now = self._store.generations()
