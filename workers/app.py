@@ -7,6 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from resin_es.bootstrap.background import LANES, celery_app, lanes, preload, redis_broker
+from resin_es.bootstrap.estimating import check_priced
 from resin_es.errors import InputError
 from resin_es.ports.sync import QueueName
 from resin_es.workers import beat, health, logs, metrics, tasks, tracing
@@ -47,7 +48,9 @@ def queue_names(chosen: str | None) -> tuple[QueueName, ...]:
 
 def run_worker(settings: Settings, queues: Sequence[QueueName], concurrency: int | None) -> int:
     """Work until told to stop; returns the exit code. Raises QueueUnavailable where Redis does
-    not answer or its database is somebody else's."""
+    not answer or its database is somebody else's, SettingsError."""
+    if settings.llm != "none":
+        check_priced(settings, [settings.llm_read_model])
     broker = redis_broker(settings)
     broker.wait()
     broker.check()
@@ -56,7 +59,7 @@ def run_worker(settings: Settings, queues: Sequence[QueueName], concurrency: int
         app = make_app(settings)
         tracing.check(settings)
         logs.set_up(settings)
-        preload()
+        preload(settings)
         name = f"{socket.gethostname()}-{os.getpid()}"
         health.watch(app, settings, name, queues)
         worker: Any = app.Worker(

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 INSTALL = "Install it with: pip install 'resin-es[workers]'"
 SCHEMES = ("redis://", "rediss://")
 
-QUEUE_OF: Mapping[str, QueueName] = {**WORK_QUEUES, "retention": "sync"}
+QUEUE_OF: Mapping[str, QueueName] = {
+    **{str(task): queue for task, queue in WORK_QUEUES.items()},
+    "retention": "sync",
+}
 """Every task and its queue."""
 
 LANES: Mapping[QueueName, int] = {"sync": 1, "read": 8, "index": 8}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -71,12 +72,18 @@ def celery_app(settings: Settings) -> Celery:
     return made(broker_options(settings))
 
 
-def preload() -> None:
-    """Import what every task needs, before processes are forked, which then share it. Nothing
-    is connected and no thread started."""
-    import resin_es.adapters.elasticsearch
-    import resin_es.bootstrap.sources
-    import resin_es.sync.service  # noqa: F401
+def preload(settings: Settings) -> None:
+    """Import what every task needs before processes are forked, which then share it and need
+    not each take seconds for it. Nothing is connected, and no thread started."""
+    modules = [
+        "resin_es.adapters.elasticsearch",
+        "resin_es.bootstrap.sources",
+        "resin_es.sync.service",
+        *(("anthropic", "resin_es.llm.reader") if settings.llm == "claude" else ("spacy",)),
+    ]
+    for name in modules:
+        with suppress(ModuleNotFoundError):  # told with its hint where it is used
+            import_module(name)
 
 
 @contextmanager

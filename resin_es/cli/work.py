@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from resin_es.cli.options import Json
 from resin_es.cli.output import console, note, print_json
 
 Queues = Annotated[
@@ -19,13 +18,14 @@ Check = Annotated[
     bool,
     typer.Option("--check", help="Do not work: tell whether this host's worker consumes."),
 ]
+LogJson = Annotated[bool, typer.Option("--json", help="Log JSON lines (--check: one document).")]
 
 
 def worker(
     queues: Queues = None,
     concurrency: Concurrency = None,
     check: Check = False,
-    json_output: Json = False,
+    json_output: LogJson = False,
 ) -> None:
     """Keep sources fresh in the background (Celery; needs Redis and `resin-es beat`)."""
     from resin_es.settings import load_settings
@@ -45,7 +45,7 @@ def worker(
         raise typer.Exit(code)
 
 
-def beat(json_output: Json = False) -> None:
+def beat(json_output: LogJson = False) -> None:
     """Say when: every source, unfinished work, old traces (one is enough, two do no harm)."""
     from resin_es.settings import load_settings
 
