@@ -60,6 +60,7 @@ class SyncService:
         Raises InputError (no such source), StoreError (named on the source; nothing is deleted
         after a listing that is not complete).
         """
+        self._working.pay_back()
         return syncing.sync_source(self.desk, name, full=full)
 
     def notify(self, name: str, external_ids: Sequence[str]) -> SyncReport:
@@ -97,6 +98,7 @@ class SyncService:
 
     def reconcile(self) -> ReconcileReport:
         """Find what the registry says is unfinished and queue it again. Raises StoreError."""
+        self._working.pay_back()
         return reconcile.reconcile(self.desk)
 
     def failed(self, source: str | None = None) -> Iterator[RegistryEntry]:

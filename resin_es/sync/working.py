@@ -108,7 +108,7 @@ class Working:
     # ------------------------------------------------------------ what is to be done
 
     def _source(self, name: str, keys: Sequence[str], report: WorkReport) -> Source | None:
-        self._pay_back()
+        self.pay_back()
         stored = self._desk.book.source(name)
         if stored is None or stored.source.state.paused:
             report.skipped = len(keys)
@@ -278,7 +278,7 @@ class Working:
         guards = self._desk.store.put_entries(changed) if changed else []
         return [entry for (entry, _), guard in zip(changed, guards, strict=True) if guard]
 
-    def _pay_back(self) -> None:
+    def pay_back(self) -> None:
         """What an outage kept this process from letting go. The attempt was not the documents'
         fault. Raises StoreError while it lasts."""
         while self._owed:

@@ -297,7 +297,7 @@ def test_what_is_claimed_between_look_and_delete_survives(make_world: Any) -> No
         held: list[RecordRef] = list(refs)
         stranger = sample("stranger")
         world.store.write(stranger.addresses, stranger.passages)
-        return purge(held)
+        return int(purge(held))
 
     world.store.purge = rewritten
     assert reconcile(world).swept == 1
