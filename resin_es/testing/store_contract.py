@@ -243,6 +243,35 @@ class EvidenceContract:
         assert store.update_rights([new.key], {new.key: rights_fields(new)}).written == 4
         assert found(store, 0, address_filter(RED)) == set()
 
+    def test_new_rights_are_kept_from_what_somebody_else_took_over(self, store: UnitStore) -> None:
+        """With guards: not once the entry has changed, and not over a record that was written
+        after the look."""
+        one, other = sample("d1", access=("red",)), sample("d2", access=("red",))
+        store_samples(store, one, other)
+        fields = {
+            each.entry.key: rights_fields(each.entry.model_copy(update={"access": ("blue",)}))
+            for each in (one, other)
+        }
+        stored = store.entries(list(fields))
+        guards = {key: held.guard for key, held in stored.items()}
+        taken = stored[other.entry.key]
+        store.put_entry(taken.entry.model_copy(update={"attempts": 1}), taken.guard)
+        report = store.update_rights(list(fields), fields, guards=guards)
+        assert report.written == 4
+        blue = Principal(groups=frozenset({"blue"}))
+        assert found(store, 0, address_filter(blue)) == {"d1"}
+        assert found(store, 0, address_filter(RED)) == {"d2"}
+
+    def test_records_are_counted_by_document(self, store: UnitStore) -> None:
+        one, other = sample("d1"), sample("d2")
+        store_samples(store, one, other)
+        counted = dict(store.record_counts())
+        assert counted[one.entry.key] == counted[other.entry.key] == 4
+        store.purge(ref for ref in store.records([one.entry.key]) if ref.family == "units")
+        store.refresh()
+        counted = dict(store.record_counts())
+        assert (counted[one.entry.key], counted[other.entry.key]) == (3, 4)
+
 
 class UnitStoreContract(RegistryContract, EvidenceContract, SearchContract, KeepContract):
     """All of it."""
