@@ -1,5 +1,8 @@
 """Everything that background work needs, under one prefix: the team's index, the source, the
-driver's own service. Workers may be given another address of Elasticsearch than the driver."""
+driver's own service. Workers may be given another address of Elasticsearch than the driver.
+
+To be used within ``tests.background.command.read_by_marks``: whoever looks for changes must read
+as the workers do, or all of it counts as changed."""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from resin_es.ports.sync import EntryBrief
 from resin_es.settings import Settings, load_settings
 from tests.background.office import Office
 from tests.background.processes import Processes
-from tests.background.reading import FOLDER, MarkedReader
+from tests.background.reading import FOLDER
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -78,7 +81,7 @@ class World:
 
     @cached_property
     def services(self) -> BackgroundServices:
-        return read_by_marks(BackgroundServices(self.settings))
+        return BackgroundServices(self.settings)
 
     @cached_property
     def service(self) -> SyncService:
@@ -144,12 +147,6 @@ class World:
         return found
 
 
-def read_by_marks(services: Any) -> Any:
-    """The same services, reading as the workers do."""
-    services.__dict__["reader"] = MarkedReader()
-    return services
-
-
 def plain(source: Mapping[str, Any]) -> dict[str, Any]:
     """A record without its vector. A partial update leaves ``metadata`` as a list of one object,
     which Elasticsearch holds to be the same."""
@@ -162,9 +159,7 @@ def plain(source: Mapping[str, Any]) -> dict[str, Any]:
 
 def fresh(world: World, prefix: str, documents: Sequence[Document]) -> Services:
     """The same documents indexed at one go under another prefix, without queue or workers."""
-    services: Services = read_by_marks(
-        Services(world.settings.model_copy(update={"prefix": prefix}))
-    )
+    services = Services(world.settings.model_copy(update={"prefix": prefix}))
     services.install()
     report = services.indexer.index(documents)
     assert not report.failures, report.failures[:3]

@@ -18,6 +18,7 @@ from resin_es.bootstrap import Services
 from resin_es.model import DocumentStatus, RegistryEntry
 from resin_es.testing.nodes import TemporaryNode, temporary_node
 from resin_es.testing.redis_server import TemporaryRedis, temporary_redis
+from tests.background.command import read_by_marks
 from tests.background.processes import Processes
 from tests.background.reading import calls
 from tests.background.world import World, fresh
@@ -70,6 +71,7 @@ def run(options: Options, say: Say = print) -> Outcome:
     """Raises what the set-up raises; whatever goes wrong after that is in the figures."""
     started = time.monotonic()
     with ExitStack() as stack:
+        stack.enter_context(read_by_marks())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resin-es-chaos-")))
         node = stack.enter_context(temporary_node(options.es_version))
         redis = stack.enter_context(temporary_redis())
