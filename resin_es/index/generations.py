@@ -207,6 +207,19 @@ def built_as(has: Mapping[str, Any], schema: Schema, family: str) -> bool:
     return all(has.get(name) == value for name, value in wanted.items() if name != "embedder")
 
 
+def building_actions(names: Names, number: int) -> list[dict[str, Any]]:
+    """From this call on a generation is under construction, and written to by everybody."""
+    return [
+        {
+            "add": {
+                "index": names.concrete(family, number),
+                "alias": names.building(family, number),
+            }
+        }
+        for family in EVIDENCE_FAMILIES
+    ]
+
+
 def swap_actions(names: Names, now: Generations) -> list[dict[str, Any]]:
     """One ``_aliases`` call, all or nothing. It requires that the new generation is still under
     construction, so that it loses against a cancel that came first, and wins against a later one.

@@ -9,8 +9,14 @@ from resin_es import mappings
 from resin_es.adapters.elasticsearch import templates as on_cluster
 from resin_es.adapters.elasticsearch.errors import translated
 from resin_es.adapters.elasticsearch.generations import look
-from resin_es.errors import StoreRejected
-from resin_es.index.generations import Generation, Generations, next_meta, schema_of
+from resin_es.errors import StoreTimeout
+from resin_es.index.generations import (
+    Generation,
+    Generations,
+    building_actions,
+    next_meta,
+    schema_of,
+)
 from resin_es.index.names import EVIDENCE_FAMILIES, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import OWNER, SCHEMA_VERSION, Schema, index_body
@@ -20,8 +26,9 @@ if TYPE_CHECKING:
 
 
 def lay_out(client: Elasticsearch, names: Names, now: Generations, schema: Schema) -> None:
-    """Make the indices of the next generation, each with its token from the start; those that
-    stand already are left. Templates are put anew first, where any stand. Raises StoreError."""
+    """Make the indices of the next generation; only once all of them can be read and written do
+    they get their tokens, in one call. Templates are put anew first, where any stand. Raises
+    StoreError."""
     standing = bool(on_cluster.standing(client, names))
     if standing:
         on_cluster.put(client, names, schema)
@@ -29,25 +36,21 @@ def lay_out(client: Elasticsearch, names: Names, now: Generations, schema: Schem
     began = datetime.now(timezone.utc).isoformat(timespec="seconds")
     for family in EVIDENCE_FAMILIES:
         index = names.concrete(family, number)
-        if index in now.begun:
-            continue
         body = index_body(names, family, schema, inline=not standing, alias=False)
-        told = next_meta(schema, family, now.live, began)
-        body.setdefault("mappings", {})["_meta"] = told
-        body["aliases"] = {names.own(family, number): {}, names.building(family, number): {}}
-        try:
-            with translated(f"creating index {index}", client):
-                client.indices.create(index=index, **body)
-        except StoreRejected as error:  # somebody else may be at it
-            if "already exists" not in error.message:
-                raise
+        body.setdefault("mappings", {})["_meta"] = next_meta(schema, family, now.live, began)
+        body["aliases"] = {names.own(family, number): {}}
+        with translated(f"creating index {index}", client):
+            answer = client.indices.create(index=index, **body).body
+        if not answer.get("shards_acknowledged"):
+            raise StoreTimeout(f"index {index} did not start in time.", hint="Run it again.")
+    with translated("opening the new indices", client):
+        client.indices.update_aliases(actions=building_actions(names, number))
 
 
 def next_number(names: Names, now: Generations) -> int:
-    """Number of the generation to build: that of what is begun, else one that was never used."""
-    taken = now.begun or (*now.live.indices.values(), *now.left)
-    highest = max(names.generation(names.family(one) or "", one) or 0 for one in taken)
-    return highest if now.begun else highest + 1
+    """Number of the generation to build: one above all that stand."""
+    taken = (*now.live.indices.values(), *now.left)
+    return 1 + max(names.generation(names.family(one) or "", one) or 0 for one in taken)
 
 
 def put_templates_back(

@@ -164,7 +164,8 @@ class Rebuild:
         if now.begun:
             self._refuse_other(now, schema)
         if stray := tuple(one for one in now.left if one not in self._older(now)):
-            self._drop(stray)  # what a cancel that was broken off has left
+            self._drop(stray)  # what a begin or a cancel that was broken off has left
+            now = self._store.generations()
         if actions := own_actions(self._names, now.live):
             self._alias(actions, "marking the indices that answer")
         if now.next is None:
