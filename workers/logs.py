@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -49,11 +50,21 @@ def set_up(settings: Settings) -> None:
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(True)
+    logging.getLogger("celery.beat").addFilter(_without_traceback)
     try:
+        from celery.exceptions import CPendingDeprecationWarning
         from celery.signals import setup_logging
     except ImportError:  # told when the application is made
         return
+    # of a default that is to change, and that is set here
+    warnings.simplefilter("ignore", CPendingDeprecationWarning)
     setup_logging.connect(_kept, weak=False)
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """A broker that is away is no bug: beat's line on it says all there is, and it tries again."""
+    record.exc_info = record.exc_text = None
+    return True
 
 
 def _kept(**_: Any) -> None:

@@ -66,7 +66,7 @@ class RedisBroker:
         try:
             yield
         except (RedisError, KombuError, OSError) as error:
-            told = str(error) or type(error).__name__
+            told = str(error).rstrip(". ") or type(error).__name__
             if self.options.password:
                 told = told.replace(self.options.password, "********")
             raise QueueUnavailable(

@@ -242,3 +242,32 @@ def test_limits_whose_redis_is_away_let_nothing_out() -> None:
     with pytest.raises(ModelUnavailable) as told:
         LimitsRateLimiter(5, None, storage=url).wait(1)
     assert "sesame" not in str(told.value)
+
+
+# ---------------------------------------------------------------- turns
+
+
+def test_a_large_source_does_not_stand_before_a_small_one(
+    queue: CeleryQueue, options: BrokerOptions
+) -> None:
+    from resin_es.adapters.celery_app import celery_app
+
+    for number in range(40):
+        queue.put("read_document", "large", [f"large-{number}"])
+    queue.put("read_document", "small", ["small-0"])
+    queue.put("sync_source", "small")
+    served: list[str] = []
+
+    def taken(message: Any) -> None:
+        [source, keys], _, _ = json.loads(message.body)
+        served.append(keys[0] if keys else source)
+        message.ack()
+
+    with celery_app(options) as app, app.connection_for_read() as connection:
+        consumer = app.amqp.TaskConsumer(connection, on_message=taken)
+        consumer.qos(prefetch_count=1)
+        with consumer:
+            for _ in range(42):
+                connection.drain_events(timeout=20)
+    assert {"small-0", "small"} < set(served[:5]), served[:5]
+    assert [one for one in served if one.startswith("large")] == [f"large-{n}" for n in range(40)]
