@@ -175,8 +175,11 @@ def _index_checks(
 ) -> list[Check]:
     found: list[InstalledIndex] = []
 
+    others: list[InstalledIndex] = []
+
     def indices() -> Check:
-        found.extend(one for one in installed(client, names) if one.live)
+        for one in installed(client, names):
+            (found if one.live else others).append(one)
         return _all_there(names, found)
 
     first = _look("indices", indices)
@@ -187,7 +190,7 @@ def _index_checks(
     rows = [first, _schema(found), _analyzer(units), _vector(units, settings)]
     if model is not None:
         rows.append(_model(by_family, settings, model))
-    return rows
+    return [*rows, *_rebuild(others, units)]
 
 
 def _all_there(names: Names, live: Sequence[InstalledIndex]) -> Check:
@@ -253,8 +256,40 @@ def _model(
         for family in ADDRESS_FAMILIES:
             mismatch(family, live[family].meta, settings, model)
     except IndexMismatch as error:
-        return Check(name="model", ok=False, detail=error.message, hint=error.hint)
+        followed = _followed(live["units"].meta, settings, model)
+        return Check(
+            name="model",
+            ok=None if followed else False,
+            detail=followed or error.message,
+            hint="Name it in the settings before the next start (RESIN_EMBEDDER, "
+            "RESIN_EMBEDDER_MODEL)."
+            if followed
+            else error.hint,
+        )
     return Check(name="model", ok=True, detail=f"{model.name}, {model.dims} dims")
+
+
+def _followed(meta: Mapping[str, Any], settings: StoreSettings, model: ModelIdentity) -> str:
+    """Where a rebuild replaced the settings' model: what is used instead of it."""
+    replaced = [one.get("model") for one in meta.get("rebuild", {}).get("replaces", ())]
+    same_statements = meta.get("statement_version") == settings.statement_version
+    if model.name not in replaced or "embedder" not in meta or not same_statements:
+        return ""
+    return f"the indices were rebuilt from {model.name} to {meta.get('model')}, which is used"
+
+
+def _rebuild(others: Sequence[InstalledIndex], units: InstalledIndex) -> list[Check]:
+    """A row where a rebuild is not finished."""
+    aside = [one for one in others if one.ours and one.family == "units"]
+    if not aside:
+        return []
+    last = aside[-1]
+    if last.generation > units.generation:
+        detail = f"under construction: {last.meta.get('model')}, {last.meta.get('dims')} dims"
+        hint = "`resin-es rebuild` goes on, `resin-es rebuild --cancel` takes it away."
+    else:
+        detail, hint = "the old indices still stand", "`resin-es rebuild` checks and drops them."
+    return [Check(name="rebuild", ok=None, detail=detail, hint=hint)]
 
 
 def status(client: Elasticsearch, settings: StoreSettings) -> list[FamilyStatus]:
