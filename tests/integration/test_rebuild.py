@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resin_es.adapters.elasticsearch import ElasticsearchStore, copying, uninstall
+from resin_es.adapters.elasticsearch import ElasticsearchStore, copying, laying_out, uninstall
 from resin_es.adapters.elasticsearch.rebuild import Rebuild
 from resin_es.errors import IndexMismatch, ModelUnavailable, StoreConflict, UsageError
 from resin_es.index import rebuilding
@@ -126,9 +126,7 @@ def killed_after(original: Any, calls_left: int) -> Any:
 
 
 def in_begin(patch: pytest.MonkeyPatch) -> None:
-    from elasticsearch.client import IndicesClient
-
-    patch.setattr(IndicesClient, "create", killed_after(IndicesClient.create, 1))
+    patch.setattr(laying_out, "next_meta", killed_after(laying_out.next_meta, 1))
 
 
 def in_catch_up(patch: pytest.MonkeyPatch) -> None:
