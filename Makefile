@@ -13,6 +13,7 @@ INPUTS := pyproject.toml setup.py constraints.txt requirements/offline-models.tx
 WHEEL_SITE := build/installed
 # More for pytest, e.g. make test PYTEST_ARGS='-m "not slow" -x'
 PYTEST_ARGS ?=
+CHAOS_ARGS ?=
 PIP := $(PY) -m pip --disable-pip-version-check
 
 # Elasticsearch versions of the suite: with Java 17, with Java 21 or newer, and from packages alone.
@@ -26,10 +27,10 @@ ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 endif
 
 .PHONY: help setup setup-judge setup-full demo test test-es-8 test-es-9 test-es-pip test-client-9 \
-	coverage lint format types imports wheel-site clean
+	test-workers-full chaos coverage lint format types imports wheel-site clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
 setup: $(READY) ## Make .venv with all that the other targets need (no torch); again: nothing to do
 
@@ -75,6 +76,13 @@ test-client-9: setup ## Run the suite with the Elasticsearch client 9 on Elastic
 	$(PIP) install -q --target build/client9 'elasticsearch>=9,<10'
 	RESIN_TEST_ES_VERSION=$(ES_9) RESIN_TEST_CLIENT=9 PYTHONPATH=build/client9 \
 	  $(PY) -m pytest $(PYTEST_ARGS)
+
+test-workers-full: setup ## Have 5,000 documents read by two worker processes (needs redis-server)
+	RESIN_TEST_RECORDS=5000 $(PY) -m pytest tests/e2e/test_background.py --durations=12 $(PYTEST_ARGS)
+
+# More for it, e.g. make chaos CHAOS_ARGS='--seconds 120 --seed 3'
+chaos: setup ## Kill workers, Redis and Elasticsearch for ten minutes, and count what is lost
+	$(PY) -m tests.chaos $(CHAOS_ARGS)
 
 coverage: setup ## Run the suite and show the lines it leaves out
 	$(PY) -m coverage erase
