@@ -6,7 +6,14 @@ import os
 import socket
 from typing import TYPE_CHECKING, Any, cast
 
-from resin_es.bootstrap.background import LANES, celery_app, lanes, preload, redis_broker
+from resin_es.bootstrap.background import (
+    LANES,
+    celery_app,
+    lanes,
+    preload,
+    redis_broker,
+    start_local_node,
+)
 from resin_es.bootstrap.estimating import check_priced
 from resin_es.errors import InputError
 from resin_es.ports.sync import QueueName
@@ -55,6 +62,7 @@ def run_worker(settings: Settings, queues: Sequence[QueueName], concurrency: int
     broker.wait()
     broker.check()
     broker.close()  # nothing that is connected is carried over the fork
+    start_local_node(settings)
     with metrics.shown(settings):
         app = make_app(settings)
         tracing.check(settings)

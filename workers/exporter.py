@@ -87,11 +87,13 @@ def main(worker: int) -> None:
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.multiprocess import MultiProcessCollector
 
+    from resin_es.bootstrap.background import preload
     from resin_es.settings import load_settings
     from resin_es.workers import logs
 
     settings = load_settings()
     logs.set_up(settings)
+    preload(settings, reading=False)  # a first scrape should not wait for it
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     registry.register(looking(settings))

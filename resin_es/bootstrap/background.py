@@ -37,6 +37,7 @@ __all__ = [
     "purge_traces",
     "reached",
     "redis_broker",
+    "start_local_node",
     "sync_service",
     "task_name",
     "task_queue",
@@ -72,18 +73,23 @@ def celery_app(settings: Settings) -> Celery:
     return made(broker_options(settings))
 
 
-def preload(settings: Settings) -> None:
-    """Import what every task needs before processes are forked, which then share it and need
-    not each take seconds for it. Nothing is connected, and no thread started."""
-    modules = [
-        "resin_es.adapters.elasticsearch",
-        "resin_es.bootstrap.sources",
-        "resin_es.sync.service",
-        *(("anthropic", "resin_es.llm.reader") if settings.llm == "claude" else ("spacy",)),
-    ]
-    for name in modules:
+def preload(settings: Settings, *, reading: bool = True) -> None:
+    """Import what every task needs (``reading``: the reader, too) before processes are forked,
+    which then share it and need not each take seconds for it. Nothing is connected, and no
+    thread started."""
+    readers = ("anthropic", "resin_es.llm.reader") if settings.llm == "claude" else ("spacy",)
+    shared = ("adapters.elasticsearch", "bootstrap.sources", "sync.service")
+    for name in (*(f"resin_es.{one}" for one in shared), *(readers if reading else ())):
         with suppress(ModuleNotFoundError):  # told with its hint where it is used
             import_module(name)
+
+
+def start_local_node(settings: Settings) -> None:
+    """Where no cluster is named: once, and not by every process of a worker at a time. Raises
+    LocalNodeError."""
+    services = Services(settings)
+    if services.on_local_node:
+        _ = services.url
 
 
 @contextmanager
