@@ -155,6 +155,12 @@ def _broker(options: BrokerOptions) -> dict[str, Any]:
     }
 
 
+def missing(error: ImportError) -> QueueUnavailable:
+    """A package of the extra is not installed."""
+    package = (error.name or "celery").partition(".")[0]
+    return QueueUnavailable(f"The package {package} is missing.", hint=INSTALL)
+
+
 def celery_app(options: BrokerOptions) -> Celery:
     """An application with its queues and without tasks. It connects when it is first used.
 
@@ -171,9 +177,7 @@ def celery_app(options: BrokerOptions) -> Celery:
         from celery import Celery
         from kombu import Exchange, Queue
     except ImportError as error:
-        raise QueueUnavailable(
-            f"The package {error.name} of background work is missing.", hint=INSTALL
-        ) from error
+        raise missing(error) from error
     app = Celery("resin_es", set_as_current=False)
     app.conf.update(configuration(options))
     # The nameless exchange needs no binding, which an emptied Redis would have lost.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from resin_es.adapters.celery_app import INSTALL, LANES, BrokerOptions, lanes
+from resin_es.adapters.celery_app import LANES, BrokerOptions, lanes, missing
 from resin_es.errors import QueueUnavailable
 from resin_es.ports.sync import QueueName
 
@@ -45,10 +45,8 @@ class RedisBroker:
     @cached_property
     def client(self) -> Redis:
         """Made when it is first used: after the fork."""
-        try:
-            from redis import Redis
-        except ImportError as error:
-            raise QueueUnavailable("The package redis is missing.", hint=INSTALL) from error
+        from redis import Redis
+
         made: Redis = Redis.from_url(
             self.options.url.get_secret_value(),
             decode_responses=True,
@@ -60,9 +58,11 @@ class RedisBroker:
     @contextmanager
     def reached(self, doing: str) -> Iterator[None]:
         """Turns what goes wrong with the broker into QueueUnavailable."""
-        from kombu.exceptions import KombuError
-        from redis.exceptions import RedisError
-
+        try:
+            from kombu.exceptions import KombuError
+            from redis.exceptions import RedisError
+        except ImportError as error:
+            raise missing(error) from error
         try:
             yield
         except (RedisError, KombuError, OSError) as error:
