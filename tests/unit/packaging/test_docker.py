@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from resin_es.settings import Settings
+from resin_es.workers.app import QUEUES
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCKER = ROOT / "docker"
@@ -58,8 +59,16 @@ def test_what_runs_on_says_whether_it_works(compose: dict[str, Any]) -> None:
             continue
         assert service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL"), name
         assert service["restart"] == "unless-stopped", name
-    worker = compose["services"]["worker"]
-    assert worker["healthcheck"]["test"] == ["CMD", "resin-es", "worker", "--check"]
+    for name in ("worker", "reader"):
+        test = compose["services"][name]["healthcheck"]["test"]
+        assert test == ["CMD", "resin-es", "worker", "--check"]
+
+
+def test_every_queue_is_worked_on(compose: dict[str, Any]) -> None:
+    worked_on = [
+        compose["services"][name]["command"][-1].split(",") for name in ("worker", "reader")
+    ]
+    assert sorted(queue for queues in worked_on for queue in queues) == sorted(QUEUES)
 
 
 def test_nobody_is_root(compose: dict[str, Any]) -> None:
