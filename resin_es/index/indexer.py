@@ -9,7 +9,8 @@ finished by the next run.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 from resin_es.extract.read import Previous, Reading, read_many
@@ -22,7 +23,7 @@ from resin_es.index.pulse import Pulse, PulsingReader
 from resin_es.index.report import IndexReport
 from resin_es.index.rights import apply_rights
 from resin_es.index.work import RetryAt, Work, at_once
-from resin_es.model import Document, DocumentStatus, RegistryEntry, document_key
+from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, document_key
 from resin_es.ports import Embedder, Progress, Reader, StoredEntry, UnitStore
 
 LANGUAGE_REASON = "language:"
@@ -36,6 +37,28 @@ Screen = Callable[[Sequence[Document]], Sequence[Document]]
 
 def utc_now() -> datetime:
     return datetime.now(timezone.utc)
+
+
+@dataclass
+class Look:
+    """The registry as it stood before documents were fetched. What changed in it since may be
+    newer than what was fetched (rights, or a deletion): ``overtaken`` collects those keys."""
+
+    guards: Mapping[str, Guard]
+    overtaken: list[str] = field(default_factory=list)
+
+    def unchanged(
+        self, documents: Sequence[Document], stored: Mapping[str, StoredEntry]
+    ) -> list[Document]:
+        """Those of ``documents`` whose entry is still the one looked at."""
+        kept: list[Document] = []
+        for document in documents:
+            known = stored.get(document.key)
+            if (known.guard if known else None) == self.guards.get(document.key):
+                kept.append(document)
+            else:
+                self.overtaken.append(document.key)
+        return kept
 
 
 def as_given(documents: Sequence[Document]) -> Sequence[Document]:
@@ -90,10 +113,12 @@ class Indexer:
         report: IndexReport | None = None,
         progress: Progress | None = None,
         total: int | None = None,
+        look: Look | None = None,
     ) -> IndexReport:
         """Index a stream of documents; memory is bounded by one batch.
 
-        ``report`` may be the one that the source writes its own problems into.
+        ``report`` may be the one that the source writes its own problems into. With ``look``,
+        documents whose entry is not the one looked at any more are left alone.
         Raises StoreError (the run ends; finished documents stay), IndexMismatch and
         StoreNotInstalled before any model call.
         """
@@ -102,7 +127,7 @@ class Indexer:
         self._store.check(self._embedder.identity)
         try:
             for batch in self._batches(documents):
-                self._batch(batch, report)
+                self._batch(batch, report, look)
                 if progress is not None:
                     progress.update(report.documents, total, "documents")
         finally:
@@ -174,8 +199,12 @@ class Indexer:
         if batch:
             yield batch
 
-    def _batch(self, batch: Sequence[Document], report: IndexReport) -> None:
+    def _batch(
+        self, batch: Sequence[Document], report: IndexReport, look: Look | None = None
+    ) -> None:
         stored = self._store.entries([document.key for document in batch])
+        if look is not None:
+            batch = look.unchanged(batch, stored)
         to_read: list[tuple[Document, StoredEntry | None]] = []
         to_rights: list[tuple[Document, StoredEntry]] = []
         for document in self._screen(batch):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from resin_es.errors import StoreConflict
 from resin_es.index.decide import with_rights
 from resin_es.index.rights import Change, apply_rights
 from resin_es.model import Document, Guard, RegistryEntry
 from resin_es.ports import StoredEntry
-from resin_es.ports.sync import TaskName
+from resin_es.ports.sync import TaskName, Unreadable
 from resin_es.sync.desk import Desk, revocations
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.marking import Verdict, narrowed, pending, verdict
 from resin_es.sync.reports import SyncReport
 
 TRIES = 10
+Fetch = Callable[[Sequence[str]], Mapping[str, Document | Unreadable]]
 Row = tuple[Document, StoredEntry | None, Verdict]
 
 
@@ -24,8 +25,11 @@ class Applying:
     """Applies documents of one source. A lost race is run again on the newer entry, so that
     rights are in force when ``apply`` returns."""
 
-    def __init__(self, desk: Desk, source: str, dispatch: Dispatch, report: SyncReport) -> None:
-        self._desk, self._source = desk, source
+    def __init__(
+        self, desk: Desk, source: str, dispatch: Dispatch, report: SyncReport, fetch: Fetch
+    ) -> None:
+        """``fetch`` gives documents of the source as they stand now."""
+        self._desk, self._source, self._fetch = desk, source, fetch
         self._dispatch, self._report = dispatch, report
         self._screen = revocations(desk.book)
         self._pipeline = desk.indexers.reading.pipeline
@@ -47,14 +51,29 @@ class Applying:
     def _once(self, documents: Sequence[Document]) -> list[Document]:
         """Returns those that lost against another writer."""
         stored = self._desk.store.entries([document.key for document in documents])
+        rows = self._afresh(self._judged(documents, stored), stored)
+        self._count(rows)
+        return [*self._mark(rows), *self._change_rights(rows)]
+
+    def _judged(
+        self, documents: Sequence[Document], stored: Mapping[str, StoredEntry]
+    ) -> list[Row]:
         rows: list[Row] = []
         for document in newest_first(self._screen(documents)):
             known = stored.get(document.key)
-            rows.append(
-                (document, known, verdict(document, known.entry if known else None, self._pipeline))
-            )
-        self._count(rows)
-        return [*self._mark(rows), *self._change_rights(rows)]
+            entry = known.entry if known else None
+            rows.append((document, known, verdict(document, entry, self._pipeline)))
+        return rows
+
+    def _afresh(self, rows: Sequence[Row], stored: Mapping[str, StoredEntry]) -> list[Row]:
+        """A listing shows documents as they stood when it began. Rights that would be given are
+        looked at once more, after the look at the registry: who took them away since then wrote
+        the entry after it too, and wins."""
+        wide = [document.external_id for document, _, judged in rows if judged is Verdict.RIGHTS]
+        if not wide:
+            return list(rows)
+        now = [one for one in self._fetch(wide).values() if isinstance(one, Document)]
+        return [row for row in rows if row[2] is not Verdict.RIGHTS] + self._judged(now, stored)
 
     def _count(self, rows: Sequence[Row]) -> None:
         for document, _, judged in rows:

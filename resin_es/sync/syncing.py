@@ -82,8 +82,14 @@ class _Sync:
         self._name = source.spec.name
         others = [one for one in desk.book.sources() if not one.source.state.paused]
         self._dispatch = Dispatch(desk.queue, desk.settings, share=len(others))
-        self._applying = Applying(desk, self._name, self._dispatch, report)
         self._index = desk.index_of(source.spec)
+        self._applying = Applying(
+            desk,
+            self._name,
+            self._dispatch,
+            report,
+            lambda external_ids: self._index.fetch(self._spec, external_ids),
+        )
         self._newest: datetime | None = None
         self.since = self._since(source)
         report.full = self.since is None

@@ -22,9 +22,10 @@ from resin_es.errors import (
     StoreUnavailable,
     UsageError,
 )
-from resin_es.index.indexer import Indexer
-from resin_es.model import Document, DocumentStatus, RegistryEntry, StageError
+from resin_es.index.indexer import Indexer, Look
+from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, StageError
 from resin_es.model.source import Source, SourceState
+from resin_es.ports import StoredEntry
 from resin_es.ports.sync import TaskName, Unreadable
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
@@ -45,6 +46,9 @@ SETUP = (
 
 BUSY_STATUS = ("429", "too many requests", "rejected_execution", "circuit_breaking", "breaker")
 
+ROUNDS = 3
+"""Times that a document is fetched anew because its entry changed meanwhile."""
+
 Marking = Callable[[RegistryEntry], RegistryEntry]
 
 
@@ -63,24 +67,53 @@ class Working:
         held = self._source(source, keys, report)
         if held is None:
             return report
-        due = self._due(source, keys, report)
-        blank = [entry for entry in due if not entry.passages]
-        documents = self._fetched(held, blank, report)
-        self._run(self._desk.indexers.addressing, held, "embed_and_commit", documents, report)
-        ready = [one.key for one in documents if one.external_id not in report.problems]
-        ready += [entry.key for entry in due if entry.passages]
-        Dispatch(self._desk.queue, self._desk.settings).send("read_document", source, ready)
+        ready: list[str] = []
+
+        def blank(due: Sequence[StoredEntry]) -> list[StoredEntry]:
+            ready.extend(one.entry.key for one in due if one.entry.passages)
+            return [one for one in due if not one.entry.passages]
+
+        indexer = self._desk.indexers.addressing
+        done = self._rounds(indexer, held, "embed_and_commit", keys, report, blank)
+        ready += [one.key for one in done if one.external_id not in report.problems]
+        dispatch = Dispatch(self._desk.queue, self._desk.settings)
+        dispatch.send("read_document", source, list(dict.fromkeys(ready)))
         return report
 
     def read_document(self, source: str, keys: Sequence[str]) -> WorkReport:
         """Second pass."""
         report = WorkReport(source=source)
         held = self._source(source, keys, report)
-        if held is None:
-            return report
-        documents = self._fetched(held, self._due(source, keys, report), report)
-        self._run(self._desk.indexers.reading, held, "read_document", documents, report)
+        if held is not None:
+            indexer = self._desk.indexers.reading
+            self._rounds(indexer, held, "read_document", keys, report, list)
         return report
+
+    def _rounds(
+        self,
+        indexer: Indexer,
+        source: Source,
+        task: TaskName,
+        keys: Sequence[str],
+        report: WorkReport,
+        choose: Callable[[Sequence[StoredEntry]], list[StoredEntry]],
+    ) -> list[Document]:
+        """Look at the registry, fetch, work. A document whose entry changed between look and
+        claim is fetched anew: what was fetched may be older than what the entry stands for.
+        Returns the documents worked on."""
+        done: list[Document] = []
+        left = list(dict.fromkeys(keys))
+        for _ in range(ROUNDS):
+            due = choose(self._due(source.spec.name, left, report))
+            look = Look({one.entry.key: one.guard for one in due})
+            documents = self._fetched(source, due, report)
+            self._run(indexer, source, task, documents, look, report)
+            done += [one for one in documents if one.key not in look.overtaken]
+            left = look.overtaken
+            if not left:
+                return done
+        report.busy += len(left)
+        return done
 
     def purge_document(self, source: str, keys: Sequence[str]) -> WorkReport:
         """Delete what is gone from the team's index; all of it, if the source is."""
@@ -115,17 +148,17 @@ class Working:
             return None
         return stored.source
 
-    def _due(self, source: str, keys: Sequence[str], report: WorkReport) -> list[RegistryEntry]:
+    def _due(self, source: str, keys: Sequence[str], report: WorkReport) -> list[StoredEntry]:
         """Entries that need work now; a task that comes twice, or late, finds none."""
-        due: list[RegistryEntry] = []
-        stored = self._desk.store.entries(list(dict.fromkeys(keys)))
+        due: list[StoredEntry] = []
+        stored = self._desk.store.entries(keys)
+        # At work elsewhere. One whose owner is gone is for ``reconcile``, which counts that.
+        busy = sum(one.entry.status is DocumentStatus.WORKING for one in stored.values())
         for one in stored.values():
-            if one.entry.status is DocumentStatus.WORKING:
-                # Elsewhere. One whose owner is gone is for ``reconcile``, which counts that.
-                report.busy += 1
-            elif one.entry.source == source and self._wants(one.entry):
-                due.append(one.entry)
-        report.skipped += len(keys) - len(due) - report.busy
+            if one.entry.source == source and self._wants(one.entry):
+                due.append(one)
+        report.busy += busy
+        report.skipped += len(keys) - len(due) - busy
         return due
 
     def _wants(self, entry: RegistryEntry) -> bool:
@@ -140,43 +173,39 @@ class Working:
         ) or (entry.status is DocumentStatus.PARTIAL and not entry.settled)
 
     def _fetched(
-        self, source: Source, due: Sequence[RegistryEntry], report: WorkReport
+        self, source: Source, due: Sequence[StoredEntry], report: WorkReport
     ) -> list[Document]:
         """The documents as they stand; one that is gone is deleted. Raises StoreError: nothing
         was claimed yet, so all of it is still due."""
         if not due:
             return []
         spec = source.spec
-        wanted = [entry.external_id for entry in due]
+        wanted = [one.entry.external_id for one in due]
         found = self._desk.index_of(spec).fetch(spec, wanted)
         gone = [one for one in wanted if one not in found]
         if gone:
             done = self._desk.indexers.reading.delete(spec.name, gone)
             report.deleted += done.deleted
         unreadable = [one for one in found.values() if isinstance(one, Unreadable)]
-        self._refuse([entry for entry in due if entry.external_id not in gone], unreadable, report)
+        self._refuse(due, unreadable, report)
         return [one for one in found.values() if isinstance(one, Document)]
 
     def _refuse(
-        self,
-        due: Sequence[RegistryEntry],
-        unreadable: Sequence[Unreadable],
-        report: WorkReport,
+        self, due: Sequence[StoredEntry], unreadable: Sequence[Unreadable], report: WorkReport
     ) -> None:
         """A record that makes no document now counts as a failed attempt."""
-        if not unreadable:
-            return
         reasons = {one.external_id: one.reason for one in unreadable}
-        keys = [entry.key for entry in due if entry.external_id in reasons]
-        changed = []
-        for one in self._desk.store.entries(keys).values():
-            reason = reasons[one.entry.external_id]
-            counted = one.entry.model_copy(update={"attempts": one.entry.attempts + 1})
-            error = stage_error(ResinError(reason), "source")
-            changed.append((self._tried(counted, error), one.guard))
-            report.problems[one.entry.external_id] = reason
-        self._count_tried(report, [entry for entry, _ in changed])
-        self._desk.store.put_entries(changed)
+        changed: list[tuple[RegistryEntry, Guard | None]] = []
+        for one in due:
+            name = one.entry.external_id
+            if name in reasons:
+                counted = one.entry.model_copy(update={"attempts": one.entry.attempts + 1})
+                error = StageError(stage="source", type="Unreadable", message=reasons[name])
+                changed.append((self._tried(counted, error), one.guard))
+                report.problems[name] = reasons[name]
+        if changed:
+            self._count_tried(report, [entry for entry, _ in changed])
+            self._desk.store.put_entries(changed)
 
     # ------------------------------------------------------------ doing it
 
@@ -186,12 +215,14 @@ class Working:
         source: Source,
         task: TaskName,
         documents: Sequence[Document],
+        look: Look,
         report: WorkReport,
     ) -> None:
         if not documents:
             return
+        before = report.index.busy
         try:
-            indexer.index(documents, report=report.index)
+            indexer.index(documents, report=report.index, look=look)
         except SETUP as error:
             self._give_back(indexer, documents, error)
             self._name_on_source(source, error)
@@ -208,13 +239,12 @@ class Working:
             if not isinstance(error, ResinError):
                 raise
             return
+        report.busy += report.index.busy - before
         self._done(source, report)
 
     def _done(self, source: Source, report: WorkReport) -> None:
         index = report.index
         report.done = index.new + index.changed + index.rights_changed
-        report.busy += index.busy
-        report.skipped += index.unchanged
         report.problems.update(index.failures)
         error = source.state.error
         if report.done and error is not None and error.stage == WORK_STAGE:

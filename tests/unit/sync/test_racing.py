@@ -34,6 +34,7 @@ def test_a_slow_reader_that_lives_keeps_its_lease(make_world: Any) -> None:
 
         def units(self, passages: Any) -> Any:
             world.passes(20)
+            world.store.refresh()
             report = world.service.reconcile()
             assert report.crashed == 0
             assert world.service.read_document("s", keys).busy == 2
@@ -152,6 +153,70 @@ def test_revoked_while_it_is_read_it_stays_revoked(world: Any) -> None:
     assert (world.entry("a").status, world.entry("a").access) == (DocumentStatus.INDEXED, ())
 
 
+def test_a_delete_between_fetch_and_claim_ends_deleted(world: Any) -> None:
+    """The worker has the document in hand when it is deleted, and does not bring it back."""
+    keys = marked(world, "a")
+    gone: list[Any] = []
+    fetch = world.index.fetch
+
+    def overtaken(spec: Any, names: Any) -> Any:
+        found = fetch(spec, names)
+        if not gone:
+            gone.append(True)
+            world.index.remove("a")
+            assert world.sync().deleted == 1
+        return found
+
+    world.index.fetch = overtaken
+    assert world.service.read_document("s", keys).done == 0
+    assert world.entry("a").status is DocumentStatus.DELETED
+    assert not world.store.held
+
+
+@pytest.mark.parametrize("task", ["embed_and_commit", "read_document"])
+def test_rights_taken_between_fetch_and_claim_stay_taken(world: Any, task: str) -> None:
+    """It is fetched anew, and read under the newer rights."""
+    keys = marked(world, "a")
+    changed: list[Any] = []
+    fetch = world.index.fetch
+
+    def overtaken(spec: Any, names: Any) -> Any:
+        found = fetch(spec, names)
+        if not changed:
+            changed.append(True)
+            world.put("a", access=("staff",))
+            assert world.sync().rights_changed == 1
+        return found
+
+    world.index.fetch = overtaken
+    assert getattr(world.service, task)("s", keys).done == 1
+    assert world.entry("a").access == ("staff",)
+    world.work()
+    assert (world.entry("a").status, world.entry("a").access) == (
+        DocumentStatus.INDEXED,
+        ("staff",),
+    )
+
+
+def test_a_listing_that_began_before_does_not_give_rights_back(world: Any) -> None:
+    """While a full sync reads, the team takes a right away and notifies."""
+    world.put("a", access=("staff",))
+    world.settle()
+    world.passes(5)
+    world.put("a", access=("staff", "others"))
+    documents = world.index.documents
+
+    def slow(spec: Any, since: Any = None) -> Any:
+        listed = list(documents(spec, since))
+        world.put("a", access=("nobody",))
+        assert world.service.notify("s", ["a"]).rights_changed == 1
+        yield from listed
+
+    world.index.documents = slow
+    assert world.sync(full=True).rights_changed == 0
+    assert world.entry("a").access == ("nobody",)
+
+
 def reads_right(world: Any) -> dict[str, Any]:
     """Everything stored, without what tells one run from another."""
     return {
@@ -174,6 +239,61 @@ def differing(found: dict[str, Any], wanted: dict[str, Any]) -> list[Any]:
         for field in here.keys() | there.keys()
         if here.get(field) != there.get(field)
     ]
+
+
+def test_a_purge_that_was_overtaken_takes_nothing_of_the_newer_version(world: Any) -> None:
+    """One has flipped and is about to purge; another then brings the version before back."""
+    keys = marked(world, "a")
+    world.service.read_document("s", keys)
+    expected, date = reads_right(world), world.now
+    world.passes(5)
+    world.put("a", "Another text stands here.")
+    world.sync()
+    began: list[bool] = []
+
+    def overtaking(name: str) -> None:
+        if name == "records" and not began:
+            began.append(True)
+            world.put("a", updated_at=date)
+            assert world.service.notify("s", ["a"]).changed == 1
+            assert world.service.read_document("s", keys).done == 1
+
+    world.store.before = overtaking
+    assert world.another().read_document("s", keys).done == 1
+    assert began
+    world.work()
+    assert differing(reads_right(world), expected) == []
+    assert world.entry("a").settled
+
+
+def test_a_killed_commit_leaves_no_sentence_astray(world: Any) -> None:
+    """It wrote sentences under its own passages and died before its flip; then the text is what
+    it was, and everything could be kept as it is."""
+    text = " ".join(f"Alder {n} is tall." for n in range(7))
+    world.put("a", text)
+    world.settle()
+    expected, date = reads_right(world), world.now
+    world.passes(5)
+    world.put("a", text.replace("Alder 1", "Birch 1"))
+    world.sync()
+
+    def dying(name: str) -> None:
+        if name == "refresh" and any("Birch" in b["statement"] for b in written().values()):
+            raise Killed
+
+    def written() -> Any:
+        return world.store.records_of("sentences")
+
+    world.store.before = dying
+    with pytest.raises(Killed):
+        world.another().read_document("s", [world.key("a")])
+    world.store.before = lambda name: None
+    assert differing(reads_right(world), expected)
+    world.passes(world.settings.lease_s)
+    world.put("a", text, updated_at=date)
+    world.sync(full=True)
+    world.work()
+    assert differing(reads_right(world), expected) == []
 
 
 @pytest.mark.parametrize("task", ["embed_and_commit", "read_document"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resin_es.model import DocumentStatus
+from resin_es.model import DocumentStatus, PassageRef
 from resin_es.ports import RecordRef
 from resin_es.sync.inline import Task, run_task
 from resin_es.testing.records import sample
@@ -302,6 +302,24 @@ def test_what_is_claimed_between_look_and_delete_survives(make_world: Any) -> No
     world.store.purge = rewritten
     assert reconcile(world).swept == 1
     assert len([k for k in world.store.held.values() if k.body["source"] == "files"]) == 4
+
+
+def test_what_the_registry_lists_by_now_is_no_orphan(make_world: Any) -> None:
+    """It was none's when it was listed."""
+    world = make_world(orphan_age_s=0)
+    orphaned(world)
+    entry = world.entry("a")
+    listed = (*entry.passages, PassageRef(id="stray", start=0, sentence_ids=()))
+    listings: list[bool] = []
+
+    def before(name: str) -> None:
+        if name == "records" and not listings:
+            listings.append(True)
+            put_entry(world, "a", passages=listed)
+
+    world.store.before = before
+    assert reconcile(world).swept == 4
+    assert ("passages", "stray") in world.store.held
 
 
 def test_a_first_pass_is_queued_as_one_and_a_second_as_the_other(world: Any) -> None:
