@@ -169,8 +169,10 @@ class Services:
     def doctor(self) -> list[Check]:
         """Every check, those of the models last."""
         from resin_es.adapters.elasticsearch import doctor
+        from resin_es.bootstrap.background_checks import background_checks
 
         rows = [self._embedder_check(), self._reader_check(), self._llm_check()]
+        rows += background_checks(self.settings)
         return doctor(self.client, store_settings(self.settings), self.embedder.identity, rows)
 
     def _embedder_check(self) -> Check:

@@ -271,3 +271,33 @@ def test_a_large_source_does_not_stand_before_a_small_one(
                 connection.drain_events(timeout=20)
     assert {"small-0", "small"} < set(served[:5]), served[:5]
     assert [one for one in served if one.startswith("large")] == [f"large-{n}" for n in range(40)]
+
+
+# ---------------------------------------------------------------- doctor
+
+
+def test_doctor_tells_of_redis_and_workers(
+    redis_server: TemporaryRedis, queue: CeleryQueue, options: BrokerOptions
+) -> None:
+    from redis import Redis
+
+    from resin_es.bootstrap.background_checks import background_checks
+    from resin_es.settings import Settings
+
+    settings = Settings(redis_url=redis_server.url(7), prefix=options.space.split(":")[1])
+    redis, workers = background_checks(settings)
+    assert (redis.name, redis.ok, workers.name, workers.ok) == ("Redis", True, "workers", None)
+    queue.put("sync_source", "kb")
+    queue.broker.tell("host-1", {"at": time.time()}, 60.0)
+    queue.broker.tell("host-2", {"at": time.time() - 40.0}, 60.0)
+    redis, workers = background_checks(settings)
+    assert "1 sync, " in redis.detail
+    assert (workers.ok, workers.detail) == (True, "1 at work: host-1")
+    [away] = background_checks(Settings(redis_url=f"redis://127.0.0.1:{free_port()}/7"))
+    assert (away.ok, "--here" in away.hint) == (None, True)
+    url = redis_server.url(9)
+    with Redis.from_url(url) as client:
+        client.set("session:9", "x")
+        [foreign] = background_checks(Settings(redis_url=url))
+        client.flushdb()
+    assert (foreign.ok, "session:9" in foreign.detail) == (False, True)
