@@ -27,6 +27,7 @@ from resin_es.model import Document, DocumentStatus, Guard, RegistryEntry, Stage
 from resin_es.model.source import Source, SourceState
 from resin_es.ports import StoredEntry
 from resin_es.ports.sync import TaskName, Unreadable
+from resin_es.sync import logbook
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import WORK_STAGE, change_state
@@ -105,6 +106,7 @@ class Working:
         left = list(dict.fromkeys(keys))
         for _ in range(ROUNDS):
             due = choose(self._due(source.spec.name, left, report))
+            logbook.taken(task, [one.entry for one in due])
             look = Look({one.entry.key: one.guard for one in due})
             documents = self._fetched(source, due, report)
             self._run(indexer, source, task, documents, look, report)
@@ -267,6 +269,7 @@ class Working:
             self._count_tried(report, changed)
         else:
             changed = self._release(indexer, keys, lambda entry: alone(entry, told), error)
+            logbook.failed(changed)
             report.retried += len(changed)
             dispatch = Dispatch(self._desk.queue, self._desk.settings)
             dispatch.send(task, source.spec.name, [one.key for one in changed], alone=True)
@@ -277,6 +280,7 @@ class Working:
         return tried(entry, error, desk.settings, now=desk.now(), chance=desk.chance())
 
     def _count_tried(self, report: WorkReport, entries: Sequence[RegistryEntry]) -> None:
+        logbook.failed(entries)
         dead = sum(entry.status is DocumentStatus.FAILED for entry in entries)
         report.dead += dead
         report.retried += len(entries) - dead
