@@ -19,7 +19,7 @@
     │   ├── StoreRejected                      it turned a request or items down
     │   ├── StoreNotInstalled                  indices or templates are missing
     │   ├── ClientTooNew                       the client is newer than the server
-    │   ├── GenerationGone                     the indices that were searched were replaced meanwhile
+    │   ├── GenerationGone                     the indices that were searched were replaced
     │   └── IndexMismatch                      the index was built by another model, dims or schema
     ├── ModelError                             an embedder or a language model failed
     │   ├── ModelUnavailable                   its package, weights, key or endpoint are not there

@@ -45,6 +45,11 @@ def listed(entry: RegistryEntry | None, family: str, record_id: str, passage_id:
     if entry is None:
         return False
     if family == SENTENCES:
-        return any(record_id in ref.sentence_ids for ref in entry.passages)
+        return bool(passage_of(entry, record_id))
     wanted = record_id if family == PASSAGES else passage_id
     return any(ref.id == wanted for ref in entry.passages)
+
+
+def passage_of(entry: RegistryEntry, sentence_id: str) -> str:
+    """The current passage that a sentence belongs to; empty where none lists it."""
+    return next((ref.id for ref in entry.passages if sentence_id in ref.sentence_ids), "")

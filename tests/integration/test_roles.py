@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,12 +19,15 @@ from resin_es.adapters.elasticsearch import (
     role,
     uninstall,
 )
+from resin_es.adapters.elasticsearch.rebuild import Rebuild
 from resin_es.errors import LocalNodeError, StoreRefused
+from resin_es.index.embedders import EmbedderBook
 from resin_es.index.filters import address_filter
 from resin_es.index.records import rights_fields
 from resin_es.index.settings import StoreSettings
 from resin_es.model import Principal
 from resin_es.ports import ModelIdentity
+from resin_es.testing.hash_embedder import HashEmbedder
 from resin_es.testing.records import DIMS, entry, sample
 from resin_es.testing.store_contract_reads import found, store_samples
 
@@ -134,7 +138,55 @@ def test_an_install_without_cluster_privileges(node: TemporaryNode) -> None:
     store = ElasticsearchStore(client, INLINE)
     store_samples(store, sample("d1"))
     assert found(store, 0, address_filter(Principal())) == {"d1"}
-    assert uninstall(client, INLINE).indices == report.created
+    book = EmbedderBook(lambda: HashEmbedder(8), lambda spec: HashEmbedder(8))
+    assert Rebuild(client, INLINE, book, {}).run().records["units"] == 1
+    assert len(uninstall(client, INLINE).indices) == 9
+
+
+class Fake(HashEmbedder):
+    """Calls itself the model that the indices here were made for."""
+
+    def __init__(self) -> None:
+        super().__init__(DIMS)
+        self._identity = MODEL
+
+
+def test_who_installs_may_rebuild_and_run_time_goes_on(laid_out: TemporaryNode) -> None:
+    fake, new = Fake(), HashEmbedder(8)
+    models = {"fake": fake, "new": new}
+    book = EmbedderBook(lambda: fake, lambda spec: models[spec["name"]])
+    running = ElasticsearchStore(as_user(laid_out, "runtime"), SETTINGS, book)
+    operator = as_user(laid_out, "install")
+    store_samples(running, sample("before"))
+    for model, name in ((new, "new"), (fake, "fake")):
+        own = EmbedderBook(partial(models.__getitem__, name), lambda spec: models[spec["name"]])
+        rebuild = Rebuild(operator, SETTINGS, own, {"name": name})
+        now = rebuild.begin()
+        one = sample(f"during-{name}", access=("red",))
+        store_samples(running, one)
+        open_to_all = one.entry.model_copy(update={"access": ("*",)})
+        running.update_rights([one.entry.key], {one.entry.key: rights_fields(open_to_all)})
+        assert running.purge(list(running.records([sample("before").entry.key]))[:0]) == 0
+        rebuild.catch_up(now)
+        rebuild.swap(now)
+        pinned, held = running.pinned(fake)
+        assert held is model
+        assert pinned.search([{"query": {"match_all": {}}}], None)[0][0].hits
+        assert rebuild.finish()
+        refs = list(running.records([one.entry.key]))
+        assert len(refs) == 4
+        assert running.purge(refs) == 4
+    keys = [sample(n).entry.key for n in ("before", "during-new", "during-fake")]
+    assert running.purge(running.records(keys)) == 4
+    ElasticsearchStore(operator, SETTINGS).check(MODEL)
+
+
+def test_run_time_may_not_rebuild(laid_out: TemporaryNode) -> None:
+    client = as_user(laid_out, "runtime")
+    book = EmbedderBook(lambda: HashEmbedder(8), lambda spec: HashEmbedder(8))
+    with pytest.raises(StoreRefused):
+        Rebuild(client, SETTINGS, book, {}).run()
+    assert Rebuild(client, SETTINGS, book, {}).status().state == "none"
 
 
 def test_a_role_that_may_not_be_made_is_told_and_stops_nothing(laid_out: TemporaryNode) -> None:

@@ -19,7 +19,7 @@ from resin_es.adapters.elasticsearch.scan import scan
 from resin_es.adapters.elasticsearch.store import ElasticsearchStore
 from resin_es.adapters.elasticsearch.writing import version_after
 from resin_es.index.generations import Generation
-from resin_es.index.rebuilding import STATEMENT, VECTOR, listed, restated
+from resin_es.index.rebuilding import STATEMENT, VECTOR, listed, passage_of, restated
 from resin_es.index.records import PASSAGES, SENTENCES, UNITS, carried_fields
 from resin_es.index.vectors import embed_cached
 from resin_es.model import DocumentStatus, RegistryEntry
@@ -140,17 +140,20 @@ class Copier:
         entries: Mapping[str, RegistryEntry] | None = None,
     ) -> int:
         """Write copies. ``copies`` are those that stand: they are replaced as they are, or not at
-        all. ``entries`` tell the title and rights, where those of the original do not count."""
+        all. ``entries`` tell what a document's records carry of it, and which passage a sentence
+        belongs to, where the originals do not count."""
         if not ids:
             return 0
         originals = self._at(self._old[family], ids, {"excludes": [VECTOR]})
         bodies = {name: dict(doc["_source"]) for name, doc in originals.items()}
         if entries is None and not self._complete:
             entries = entries_of(self._store, {str(b["document_key"]) for b in bodies.values()})
-        for body in bodies.values():
+        for name, body in bodies.items():
             entry = (entries or {}).get(str(body["document_key"]))
             if entry is not None:
                 body.update(carried_fields(entry))
+                if family == SENTENCES:
+                    body["passage_id"] = passage_of(entry, name) or body["passage_id"]
         self._address(family, bodies)
         actions = [
             {

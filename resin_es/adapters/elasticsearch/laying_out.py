@@ -9,7 +9,7 @@ from resin_es import mappings
 from resin_es.adapters.elasticsearch import templates as on_cluster
 from resin_es.adapters.elasticsearch.errors import translated
 from resin_es.adapters.elasticsearch.generations import look
-from resin_es.errors import StoreTimeout
+from resin_es.errors import StoreRefused, StoreTimeout
 from resin_es.index.generations import (
     Generation,
     Generations,
@@ -29,7 +29,7 @@ def lay_out(client: Elasticsearch, names: Names, now: Generations, schema: Schem
     """Make the indices of the next generation; only once all of them can be read and written do
     they get their tokens, in one call. Templates are put anew first, where any stand. Raises
     StoreError."""
-    standing = bool(on_cluster.standing(client, names))
+    standing = templates_stand(client, names)
     if standing:
         on_cluster.put(client, names, schema)
     number = next_number(names, now)
@@ -57,8 +57,17 @@ def put_templates_back(
     client: Elasticsearch, names: Names, live: Generation, settings: StoreSettings
 ) -> None:
     """The templates of the generation that answers, where any stand."""
-    if on_cluster.standing(client, names):
+    if templates_stand(client, names):
         on_cluster.put(client, names, schema_of(live, settings))
+
+
+def templates_stand(client: Elasticsearch, names: Names) -> bool:
+    """Whether templates of ours are to be kept up. Who may not look at any gets the mappings
+    inline, as after ``install --index-only``."""
+    try:
+        return bool(on_cluster.standing(client, names))
+    except StoreRefused:
+        return False
 
 
 def bring_up_others(client: Elasticsearch, names: Names) -> None:

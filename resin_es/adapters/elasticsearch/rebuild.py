@@ -282,10 +282,12 @@ class Rebuild:
 
     def _schema(self) -> Schema:
         known = on_cluster.has_analyzer(self._client, self._settings.language)
+        if known is None:  # not allowed to ask; a cluster has all languages' analyzers or none
+            known = bool(self._store.generations().live.meta.get("stemming", True))
         schema = Schema(
             model=self._embedders.native.identity,
             settings=self._settings,
-            stemming=known is not False,
+            stemming=known,
             embedder=self._how,
         )
         schema.check()

@@ -9,7 +9,7 @@ import pytest
 from resin_es.errors import IndexMismatch, StoreError
 from resin_es.extract.statement import statement
 from resin_es.index.embedders import EmbedderBook
-from resin_es.index.rebuilding import listed, restated
+from resin_es.index.rebuilding import listed, passage_of, restated
 from resin_es.index.records import PASSAGES, SENTENCES, UNITS, passage_record, unit_record
 from resin_es.model import (
     CausalEdge,
@@ -79,6 +79,8 @@ def test_what_an_entry_lists() -> None:
     assert not listed(ONE.entry, SENTENCES, passage, passage)
     assert not listed(ONE.entry, UNITS, passage, "another")
     assert not listed(None, PASSAGES, passage, "")
+    assert passage_of(ONE.entry, sentence) == passage
+    assert passage_of(ONE.entry, "another") == ""
 
 
 class TestEmbedderBook:
