@@ -265,6 +265,29 @@ def test_a_new_mapping_needs_no_model(house: House) -> None:
     assert vector["index_options"]["type"] == "flat"
 
 
+def test_an_older_schema_is_brought_up_to_date(es: Elasticsearch) -> None:
+    house = House(es, index_only=True)
+    try:
+        house.indexer().index([document(n) for n in range(2)])
+        expected = house.records()
+        told = es.indices.get_mapping(index=f"{house.prefix}-*").body
+        for index, body in told.items():
+            resin = {**body["mappings"]["_meta"]["resin"], "schema": 1}
+            es.indices.put_mapping(index=index, meta={"resin": resin})
+        units = [f"{house.prefix}-{family}" for family in FAMILIES]
+        for hit in es.search(index=units, size=1_000)["hits"]["hits"]:
+            older = {n: v for n, v in hit["_source"].items() if n not in ("title", "vector")}
+            vector = {} if "passages" in hit["_index"] else {"vector": [1.0] + [0.0] * 31}
+            es.index(index=hit["_index"], id=hit["_id"], document={**older, **vector})
+        with pytest.raises(IndexMismatch, match="schema 1"):
+            house.store(house.old).check(house.old.identity)
+        assert house.rebuild(house.old).run().done
+        house.store(house.old).check(house.old.identity)
+        assert house.records() == expected, "titles come from the registry"
+    finally:
+        uninstall(es, house.settings)
+
+
 def test_who_may_follow(house: House) -> None:
     house.indexer().index([document(1)])
     stranger = HashEmbedder(16, name="stranger")
