@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-m", "resin_es.cli")
 PRICES = '{"claude-haiku-5-5": [1.0, 5.0]}'
-PATIENCE_S = 90.0
+PATIENCE_S = 120.0
 QUICK = {
     "RESIN_LLM": "claude",
     "RESIN_LLM_LANES": "1",
@@ -44,7 +44,6 @@ QUICK = {
     "RESIN_SYNC_SECONDS": "2",
     "RESIN_RECONCILE_SECONDS": "1",
     "RESIN_BACKOFF_SECONDS": "0.2",
-    "RESIN_LEASE_SECONDS": "3",
     "RESIN_LOG_FORMAT": "json",
 }
 
@@ -202,6 +201,7 @@ def test_an_emptied_redis_loses_nothing_and_two_workers_read_a_source(
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
         assert [worker.wait(timeout=PATIENCE_S) for worker in workers] == [0, 0]
+        check_what_was_logged(at)
         assert at.line.run("worker", "--check", "--json", code=1).json["workers"] == []
 
 
@@ -213,8 +213,13 @@ def check_what_is_told(at: Place, port: int) -> None:
     assert f'resin_documents{{source="{at.name}",state="indexed"}} 9.0' in shown
     assert 'resin_queue_depth{queue="read"} 0.0' in shown
     assert 'resin_task_seconds_count{outcome="done"' in shown
+
+
+def check_what_was_logged(at: Place) -> None:
     read = at.logged(task="read_document", source=at.name, message="task done")
-    assert sum(line["report"]["done"] for line in read) == 9
+    assert sum(line["report"].get("done", 0) for line in read) == 9, "each by one worker"
+    taken = {(one["document"], one["attempt"]) for one in at.logged(message="document taken")}
+    assert {(f"lamp/{n} ✓", 1) for n in range(9)} <= taken
     assert at.redis.password not in at.log
 
 
@@ -227,7 +232,7 @@ def test_a_worker_killed_while_it_reads_leaves_its_work_to_the_next(place: Any) 
             release.wait(PATIENCE_S)
 
     claude = ScriptedClaude(before=hold)
-    with place(claude) as at:
+    with place(claude, RESIN_LEASE_SECONDS="3") as at:
         at.fill(3)
         at.sync()
         first = at.start("worker", "-c", "1")
