@@ -57,7 +57,8 @@ def llama() -> Iterator[str]:
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)
-    settings.n_ctx, settings.n_parallel = 4096, 1
+    # a slot keeps the prompt it read last: reading one takes longer than answering
+    settings.n_ctx, settings.n_parallel = 3 * 4096, 3
     settings.warmup, settings.verbosity = False, 1
     # its threads wait for one another in a loop: more of them than free cores slow it down
     free = max(1, round((os.cpu_count() or 1) - os.getloadavg()[0]))
