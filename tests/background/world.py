@@ -167,11 +167,12 @@ def fresh(world: World, prefix: str, documents: Sequence[Document]) -> Services:
 
 
 def logged(path: Path, event: str) -> list[dict[str, Any]]:
-    """Lines of a JSON log whose message is ``event``; a line cut by a kill is left out."""
+    """Lines of a JSON log whose message begins with ``event``; a line that was cut off when its
+    process was killed is left out."""
     found = []
     for line in path.read_text(errors="replace").splitlines() if path.exists() else ():
         with suppress(ValueError):
             told = json.loads(line)
-            if told.get("message") == event or told.get("event") == event:
+            if str(told.get("message", "")).startswith(event):
                 found.append(told)
     return found

@@ -43,7 +43,8 @@ def show(outcome: Outcome) -> None:
     rows["settled after (s)"] = outcome.settled_s
     rows["processes started again"] = outcome.restarts
     rows["reading calls"] = outcome.reading_calls
-    for group in (outcome.troubles, outcome.changes, outcome.bulk_calls, outcome.answers):
+    groups = (outcome.troubles, outcome.changes, outcome.bulk_calls, outcome.answers, outcome.met)
+    for group in groups:
         rows.update(group)
     for name, value in rows.items():
         shown = f"{value:.1f}" if isinstance(value, float) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -21,7 +22,8 @@ from resin_es.testing.redis_server import TemporaryRedis, temporary_redis
 from tests.background.command import read_by_marks
 from tests.background.processes import Processes
 from tests.background.reading import calls
-from tests.background.world import World, fresh
+from tests.background.office import wait_until
+from tests.background.world import World, fresh, logged
 from tests.chaos.asking import Asker, Ledger
 from tests.chaos.driving import Operator, Team
 from tests.chaos.figures import Figures, compared
@@ -54,6 +56,7 @@ class Outcome:
     changes: dict[str, int] = field(default_factory=dict)
     bulk_calls: dict[str, int] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
+    met: dict[str, int] = field(default_factory=dict)
     restarts: int = 0
     reading_calls: int = 0
     settled_s: float | None = None
@@ -103,7 +106,9 @@ def _with_trouble(
     operator = Operator(processes, redis, node, faults, options.seed)
     asker = Asker(Services(world.settings), ledger, options.records, options.seed)
     asker.start()
+    _ = world.service  # imported before the noise begins
     try:
+        _await_work(world, options)
         with _changing(team, options):
             _troubles(operator, options, say)
         operator.calm()
@@ -123,10 +128,31 @@ def _with_trouble(
         changes=dict(team.done),
         bulk_calls=dict(faults.met),
         answers={k: v for k, v in asdict(asker.told).items() if isinstance(v, int)},
+        met=_met(processes),
         restarts=operator.restarts,
         reading_calls=len(calls(world.folder)),
         settled_s=settled,
     )
+
+
+def _await_work(world: World, options: Options) -> None:
+    """Trouble begins when a twentieth is read: who is idle cannot be hurt."""
+    begun = wait_until(lambda: len(calls(world.folder)) > options.records / 10, 120)
+    assert begun, f"no document was read: {world.states()}"
+
+
+MET = ("crashed", "dead", "retried", "busy", "suspects", "swept", "settled", "deleted")
+
+
+def _met(processes: Processes) -> dict[str, int]:
+    """What tasks told of trouble, summed over all of them (those that lived to tell)."""
+    found: Counter[str] = Counter()
+    for worker in processes.workers:
+        for line in logged(worker.log, "task done"):
+            report = line.get("report") or {}
+            found.update({name: int(report.get(name) or 0) for name in MET})
+        found["tasks failed"] += len(logged(worker.log, "task failed"))
+    return {name: count for name, count in sorted(found.items()) if count}
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def test_nothing_is_lost_doubled_left_or_mixed(capsys: pytest.CaptureFixture[str
         seconds=SECONDS,
         records=500,
         seed=int(os.environ.get("RESIN_TEST_CHAOS_SEED", "7")),
-        pause=6.0,
+        pause=8.0,
         es_version=os.environ.get("RESIN_TEST_ES_VERSION"),
     )
     outcome = run(options)
