@@ -20,9 +20,9 @@ from resin_es.model import DocumentStatus, RegistryEntry
 from resin_es.testing.nodes import TemporaryNode, temporary_node
 from resin_es.testing.redis_server import TemporaryRedis, temporary_redis
 from tests.background.command import read_by_marks
+from tests.background.office import wait_until
 from tests.background.processes import Processes
 from tests.background.reading import calls
-from tests.background.office import wait_until
 from tests.background.world import World, fresh, logged
 from tests.chaos.asking import Asker, Ledger
 from tests.chaos.driving import Operator, Team

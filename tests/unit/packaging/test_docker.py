@@ -32,7 +32,6 @@ def variables() -> dict[str, str]:
 
 
 def test_it_is_a_compose_file() -> None:
-    pytest.importorskip("check_jsonschema")
     command = [sys.executable, "-m", "check_jsonschema"]
     command += ["--builtin-schema", "vendor.compose-spec", str(DOCKER / "compose.yml")]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
