@@ -93,4 +93,5 @@ def run_beat(settings: Settings) -> None:
     app = make_app(settings)
     logs.set_up(settings)
     beat.put_once(app, settings)  # a restart takes up at once what was left lying
-    app.Beat(loglevel=settings.log_level.upper(), quiet=True).run()
+    scheduler = beat.telling_scheduler(settings)
+    app.Beat(loglevel=settings.log_level.upper(), scheduler_cls=scheduler, quiet=True).run()

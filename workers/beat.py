@@ -7,14 +7,28 @@ to run twice.
 
 from __future__ import annotations
 
+import logging
+import os
+import socket
+import time
 from typing import TYPE_CHECKING, Any
 
-from resin_es.bootstrap.background import QUEUE_OF, lanes, reached, task_name
+from resin_es.bootstrap.background import (
+    QUEUE_OF,
+    RedisBroker,
+    lanes,
+    reached,
+    redis_broker,
+    task_name,
+)
+from resin_es.errors import QueueUnavailable
 
 if TYPE_CHECKING:
     from celery import Celery
 
     from resin_es.settings import Settings
+
+logger = logging.getLogger("resin_es.workers")
 
 DAY_S = 86_400.0
 
@@ -46,3 +60,29 @@ def put_once(app: Celery, settings: Settings) -> None:
     for entry in app.conf.beat_schedule.values():
         with reached(settings, f"queueing {entry['task']}"):
             app.send_task(entry["task"], args=entry["args"], **entry["options"])
+
+
+def telling_scheduler(settings: Settings) -> type[Any]:
+    """Celery's scheduler, which tells in Redis when it last put something."""
+    from celery.beat import Scheduler
+
+    broker = redis_broker(settings)
+    tell(broker)  # what is put at the start counts
+
+    class Telling(Scheduler):  # type: ignore[misc]
+        def apply_async(self, entry: Any, *args: Any, **kwargs: Any) -> Any:
+            result = super().apply_async(entry, *args, **kwargs)
+            tell(broker)
+            return result
+
+    return Telling
+
+
+def tell(broker: RedisBroker) -> None:
+    """This beat has just put something. A Redis that is away is told of by the scheduler."""
+    host, pid = socket.gethostname(), os.getpid()
+    word = {"host": host, "pid": pid, "at": time.time()}
+    try:
+        broker.tell(f"{host}-{pid}", word, DAY_S, kind="beat")
+    except QueueUnavailable as error:
+        logger.warning("nobody hears that beat is alive: %s", error)

@@ -104,18 +104,46 @@ def check(
 ) -> list[Verdict]:
     """The workers of this host; those whose process is gone have nothing to say. Raises
     QueueUnavailable."""
+    words = _words(settings, "worker", host, runs)
+    return [
+        judge(name, Pulse.model_validate(word), now(), settings.task_seconds)
+        for name, word in words.items()
+    ]
+
+
+def check_beat(
+    settings: Settings,
+    *,
+    host: str | None = None,
+    now: Callable[[], float] = time.time,
+    runs: Callable[[int], bool] | None = None,
+) -> list[Verdict]:
+    """The beats of this host: alive is who has lately put something. Raises QueueUnavailable."""
+    longest = 2 * min(settings.sync_seconds, settings.reconcile_seconds) + SILENT_S
+    return [
+        judge_beat(name, now() - word["at"], longest)
+        for name, word in _words(settings, "beat", host, runs).items()
+    ]
+
+
+def judge_beat(name: str, silent_s: float, longest_s: float) -> Verdict:
+    """Whether a beat puts what is due. Pure."""
+    reason = f"it has put nothing for {silent_s:.0f} s" if silent_s > longest_s else ""
+    return Verdict(worker=name, alive=not reason, reason=reason)
+
+
+def _words(
+    settings: Settings, kind: str, host: str | None, runs: Callable[[int], bool] | None
+) -> dict[str, dict[str, Any]]:
     here, present = host or socket.gethostname(), runs or _runs
     broker = redis_broker(settings)
     try:
-        words = broker.workers()
+        told = broker.told(kind)
     finally:
         broker.close()
-    pulses = {name: Pulse.model_validate(word) for name, word in words.items()}
-    return [
-        judge(name, pulse, now(), settings.task_seconds)
-        for name, pulse in pulses.items()
-        if pulse.host == here and present(pulse.pid)
-    ]
+    return {
+        name: word for name, word in told.items() if word["host"] == here and present(word["pid"])
+    }
 
 
 def watch(app: Celery, settings: Settings, name: str, queues: Sequence[QueueName]) -> None:

@@ -145,21 +145,23 @@ class RedisBroker:
         put = [one for one in oldest if one is not None]
         return max(self._now() - min(put), 0.0) if put else 0.0
 
-    def tell(self, worker: str, state: Mapping[str, Any], seconds: float) -> None:
-        """A worker says how it is; forgotten after ``seconds``."""
-        with self.reached("telling how this worker is"):
-            name = f"{self.options.space}worker:{worker}"
-            self.client.set(name, json.dumps(state), px=int(seconds * 1000))
+    def tell(
+        self, name: str, state: Mapping[str, Any], seconds: float, *, kind: str = "worker"
+    ) -> None:
+        """A worker (or beat) says how it is; forgotten after ``seconds``."""
+        with self.reached(f"telling how this {kind} is"):
+            key = f"{self.options.space}{kind}:{name}"
+            self.client.set(key, json.dumps(state), px=int(seconds * 1000))
 
-    def forget(self, worker: str) -> None:
+    def forget(self, name: str, *, kind: str = "worker") -> None:
         """A worker leaves."""
         with self.reached("leaving"):
-            self.client.delete(f"{self.options.space}worker:{worker}")
+            self.client.delete(f"{self.options.space}{kind}:{name}")
 
-    def workers(self) -> dict[str, dict[str, Any]]:
+    def told(self, kind: str = "worker") -> dict[str, dict[str, Any]]:
         """How workers were when they last told, by name."""
-        begin = f"{self.options.space}worker:"
-        with self.reached("asking how workers are"):
+        begin = f"{self.options.space}{kind}:"
+        with self.reached(f"asking how {kind}s are"):
             names = sorted(self.client.scan_iter(match=f"{_literal(begin)}*", count=1000))
             values = self.client.mget(names) if names else []
         return {

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from resin_es.adapters.celery_app import LANES, QUEUE_OF, BrokerOptions, lanes, task_name
+from resin_es.adapters.redis_broker import RedisBroker
 from resin_es.bootstrap.services import Services
 
 if TYPE_CHECKING:
     from celery import Celery
 
     from resin_es.adapters.celery_queue import CeleryQueue
-    from resin_es.adapters.redis_broker import RedisBroker
     from resin_es.llm.metered import MeteredModel
     from resin_es.model.source import SourceSpec
     from resin_es.ports import Ledger
@@ -30,6 +30,7 @@ __all__ = [
     "LANES",
     "QUEUE_OF",
     "BackgroundServices",
+    "RedisBroker",
     "broker_options",
     "celery_app",
     "lanes",
@@ -61,8 +62,6 @@ def task_queue(settings: Settings) -> CeleryQueue:
 
 def redis_broker(settings: Settings) -> RedisBroker:
     """Redis, for questions about queues and workers."""
-    from resin_es.adapters.redis_broker import RedisBroker
-
     return RedisBroker(broker_options(settings))
 
 

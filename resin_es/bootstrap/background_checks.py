@@ -30,7 +30,7 @@ def background_checks(settings: Settings) -> list[Check]:
     try:
         broker.check()
         waiting = ", ".join(f"{n} {queue}" for queue, n in broker.depths().items())
-        workers = broker.workers()
+        workers = broker.told()
     except QueueUnavailable as error:
         return [Check(name="Redis", ok=False, detail=error.message, hint=error.hint)]
     finally:

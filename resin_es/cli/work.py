@@ -18,6 +18,10 @@ Check = Annotated[
     bool,
     typer.Option("--check", help="Do not work: tell whether this host's worker consumes."),
 ]
+CheckBeat = Annotated[
+    bool,
+    typer.Option("--check", help="Do not start: tell whether this host's beat puts what is due."),
+]
 LogJson = Annotated[bool, typer.Option("--json", help="Log JSON lines (--check: one document).")]
 
 
@@ -32,7 +36,7 @@ def worker(
 
     settings = load_settings()
     if check:
-        _check(json_output)
+        _check("worker", json_output)
         return
     if json_output:
         settings = settings.model_copy(update={"log_format": "json"})
@@ -45,11 +49,14 @@ def worker(
         raise typer.Exit(code)
 
 
-def beat(json_output: LogJson = False) -> None:
+def beat(check: CheckBeat = False, json_output: LogJson = False) -> None:
     """Say when: every source, unfinished work, old traces (one is enough, two do no harm)."""
     from resin_es.settings import load_settings
 
     settings = load_settings()
+    if check:
+        _check("beat", json_output)
+        return
     if json_output:
         settings = settings.model_copy(update={"log_format": "json"})
     from resin_es.workers.app import run_beat
@@ -67,20 +74,21 @@ def _greet(what: str, redis_url: str, json_output: bool) -> None:
         note(f"{what}, by Redis at {without_credentials(redis_url)}; Ctrl-C ends it")
 
 
-def _check(json_output: bool) -> None:
+def _check(what: str, json_output: bool) -> None:
     from resin_es.settings import load_settings
     from resin_es.workers import health
 
-    verdicts = health.check(load_settings())
+    looks = {"worker": health.check, "beat": health.check_beat}
+    verdicts = looks[what](load_settings())
     alive = bool(verdicts) and all(one.alive for one in verdicts)
     if json_output:
-        workers = [one.model_dump() for one in verdicts]
-        print_json({"alive": alive, "workers": workers})
+        found = [one.model_dump() for one in verdicts]
+        print_json({"alive": alive, f"{what}s": found})
     else:
         out = console()
         for one in verdicts:
             out.print(f"{one.worker}: {'alive' if one.alive else one.reason}")
         if not verdicts:
-            out.print("no worker runs on this host; `resin-es worker` starts one")
+            out.print(f"no {what} runs on this host; `resin-es {what}` starts one")
     if not alive:
         raise typer.Exit(1)

@@ -206,9 +206,9 @@ def test_what_workers_say_is_forgotten(queue: CeleryQueue, raw: Any) -> None:
     queue.broker.tell("host-1", {"at": 1.0}, 60.0)
     queue.broker.tell("host-2", {"at": 2.0}, 0.001)
     time.sleep(0.01)
-    assert queue.broker.workers() == {"host-1": {"at": 1.0}}
+    assert queue.broker.told() == {"host-1": {"at": 1.0}}
     queue.broker.forget("host-1")
-    assert queue.broker.workers() == {}
+    assert queue.broker.told() == {}
 
 
 # ---------------------------------------------------------------- limits

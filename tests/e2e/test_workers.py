@@ -208,6 +208,7 @@ def test_an_emptied_redis_loses_nothing_and_two_workers_read_a_source(
 def check_what_is_told(at: Place, port: int) -> None:
     found = at.line.run("worker", "--check", "--json").json
     assert (found["alive"], len(found["workers"])) == (True, 2)
+    assert at.line.run("beat", "--check", "--json").json["alive"]
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
         shown = answer.read().decode()
     assert f'resin_documents{{source="{at.name}",state="indexed"}} 9.0' in shown

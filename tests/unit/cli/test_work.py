@@ -39,8 +39,16 @@ def test_check_ends_well_only_where_every_worker_consumes(
     assert [one["worker"] for one in found["workers"]] == [one.worker for one in verdicts]
 
 
-def test_a_redis_that_is_away_is_unhealthy_and_named(line: CommandLine) -> None:
-    told = line.run("worker", "--check", "--json", code=1)
+def test_a_beat_is_checked_likewise(line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "check_beat", lambda settings: [ALIVE])
+    assert line.run("beat", "--check", "--json").json["beats"][0]["worker"] == "host-1"
+    monkeypatch.setattr(health, "check_beat", lambda settings: [])
+    assert "no beat runs" in line.run("beat", "--check", code=1).stdout
+
+
+@pytest.mark.parametrize("command", ["worker", "beat"])
+def test_a_redis_that_is_away_is_unhealthy_and_named(line: CommandLine, command: str) -> None:
+    told = line.run(command, "--check", "--json", code=1)
     assert told.json["error"]["type"] == "QueueUnavailable"
     assert "sesame" not in told.everything
 

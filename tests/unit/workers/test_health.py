@@ -67,7 +67,7 @@ class Broker:
     def __init__(self, *pulses: Pulse) -> None:
         self.pulses = pulses
 
-    def workers(self) -> dict[str, Any]:
+    def told(self, kind: str = "worker") -> dict[str, Any]:
         return {f"w{n}": pulse.model_dump() for n, pulse in enumerate(self.pulses)}
 
     def close(self) -> None:
@@ -82,3 +82,22 @@ def test_only_workers_of_this_host_that_are_there_are_judged(
     monkeypatch.setattr(health, "redis_broker", lambda _: Broker(here, gone, elsewhere))
     found = health.check(Settings(), host="h", now=lambda: 100.0, runs=lambda pid: pid == 7)
     assert [(one.worker, one.alive) for one in found] == [("w0", False)]
+
+
+def test_a_beat_that_puts_nothing_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {"b": {"host": "h", "pid": 7, "at": 100.0}}
+
+    class Beats(Broker):
+        def told(self, kind: str = "worker") -> dict[str, Any]:
+            assert kind == "beat"
+            return words
+
+    monkeypatch.setattr(health, "redis_broker", lambda _: Beats())
+    settings = Settings(sync_seconds=60, reconcile_seconds=20)
+
+    def look(now: float) -> list[bool]:
+        found = health.check_beat(settings, host="h", now=lambda: now, runs=lambda pid: True)
+        return [one.alive for one in found]
+
+    assert look(170.0) == [True]
+    assert look(171.0) == [False]
