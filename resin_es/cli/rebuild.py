@@ -12,8 +12,7 @@ from resin_es.cli.output import console, note, print_json, progress
 from resin_es.errors import UsageError
 
 if TYPE_CHECKING:
-    from resin_es.adapters.elasticsearch.rebuild import Rebuild
-    from resin_es.index.rebuilt import RebuildReport, RebuildStatus
+    from resin_es.index.rebuilt import Rebuilder, RebuildReport, RebuildStatus
 
 
 def rebuild(
@@ -47,7 +46,7 @@ def rebuild(
         _run(work, stands, force, yes, json_output)
 
 
-def _run(work: Rebuild, stands: RebuildStatus, force: bool, yes: bool, json_output: bool) -> None:
+def _run(work: Rebuilder, stands: RebuildStatus, force: bool, yes: bool, json_output: bool) -> None:
     wanted = work.plan()
     if stands.state == "none" and wanted == dict(stands.old) and not force:
         _show_report(work.run(), json_output)
@@ -59,7 +58,7 @@ def _run(work: Rebuild, stands: RebuildStatus, force: bool, yes: bool, json_outp
     _show_report(report, json_output)
 
 
-def _cancel(work: Rebuild, stands: RebuildStatus, yes: bool, json_output: bool) -> None:
+def _cancel(work: Rebuilder, stands: RebuildStatus, yes: bool, json_output: bool) -> None:
     if stands.state == "building":
         _agree(f"Take away what was built for {_words(stands.new)}?", yes)
     gone = work.cancel()

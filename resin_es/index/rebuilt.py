@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from resin_es.model.base import Frozen
+from resin_es.ports import Progress
 
 State = Literal["none", "building", "swapped"]
 SHOWN = ("model", "dims", "statement_version", "vector_index", "language", "schema")
@@ -35,6 +36,20 @@ class RebuildReport(Frozen):
     passes: int = 0
     records: Mapping[str, int] = {}
     dropped: tuple[str, ...] = ()
+
+
+class Rebuilder(Protocol):
+    """What rebuilds; ``run`` goes on from wherever a rebuild stands."""
+
+    def plan(self) -> dict[str, Any]: ...
+
+    def reports_to(self, progress: Progress) -> None: ...
+
+    def status(self) -> RebuildStatus: ...
+
+    def cancel(self) -> tuple[str, ...]: ...
+
+    def run(self, *, force: bool = False) -> RebuildReport: ...
 
 
 def built_with(meta: Mapping[str, Any]) -> dict[str, Any]:
