@@ -46,7 +46,7 @@ class House:
 
     def __init__(self, es: Elasticsearch, *, index_only: bool = False) -> None:
         self.es, self.prefix = es, f"t-{uuid.uuid4().hex[:10]}"
-        self.settings = StoreSettings(prefix=self.prefix, page=7)
+        self.settings = StoreSettings(prefix=self.prefix, page=20)
         self.reader = ScriptedReader()
         how = {"model": "one"}
         install(es, self.settings, ONE.identity, index_only=index_only, embedder=how)
