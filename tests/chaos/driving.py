@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tests.chaos.schedule import Change, Trouble
 
 OUTAGE_S = 90.0
-SHARE = 0.4
-"""Of bulk calls that fail while they do."""
+ALWAYS, SHARE = 0.03, 0.4
+"""Of bulk calls that fail: all the time, and while more of them do."""
 
 
 class Team:
@@ -157,8 +157,7 @@ class Operator:
             "elasticsearch killed": lambda: self._elsewhere(self._kill_node),
             "bulk calls fail": lambda: setattr(self._faults, "share", SHARE),
         }
-        if trouble != "bulk calls fail":
-            self._faults.share = 0.0
+        self._faults.share = ALWAYS
         actions[trouble]()
         self.done[trouble] += 1
 

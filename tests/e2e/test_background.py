@@ -7,6 +7,7 @@ and what two bad documents do to the others.
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,12 +92,15 @@ def kept(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Kept]:
     """All of it read by two workers; they and beat go on."""
-    world = a_world(es, es_url, redis_server, tmp_path_factory.mktemp("world"))
+    folder = tmp_path_factory.mktemp("world")
+    world = a_world(es, es_url, redis_server, folder, RESIN_TASK_DOCUMENTS="50")
     try:
         world.set_up(RECORDS)
         with world.processes() as processes:
             found = Kept(world, processes)
+            started = time.monotonic()
             found.await_finished(RECORDS)
+            print(f"{RECORDS} records read in {time.monotonic() - started:.0f} s")
             found.first_calls = found.calls
             yield found
     finally:
