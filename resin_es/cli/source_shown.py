@@ -53,8 +53,8 @@ def _price(out: Console, check: SourceCheck) -> None:
     assert price is not None
     upward = f", from the first {price.measured:,}" if price.measured < check.documents else ""
     out.print(
-        f"\nreading by {price.model} would take about {price.calls:,} calls, {dollars(price.dollars)} "
-        f"({dollars(price.batch_dollars)} by batches){upward}",
+        f"\nreading by {price.model} would take about {price.calls:,} calls, "
+        f"{dollars(price.dollars)} ({dollars(price.batch_dollars)} by batches){upward}",
         markup=False,
     )
 
