@@ -60,7 +60,7 @@ def sync_here(
         check_priced(services.settings, [services.settings.llm_read_model])
     queue = InlineQueue()
     service = sync_service(services, queue)
-    report = service.sync_source(name, full=full)
+    report = service.sync_now(name, full=full)
     total = WorkReport(source=name)
 
     def seen(one: WorkReport) -> None:

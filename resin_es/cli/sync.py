@@ -48,7 +48,7 @@ def sync(
         _sync_here(name, full=full, json_output=json_output)
         return
     services, service = _service()
-    report = service.sync_source(name, full=full)
+    report = service.sync_now(name, full=full)
     if not json_output:
         _print_sync(report)
     standing = _follow(services, name, quiet=json_output) if follow else None

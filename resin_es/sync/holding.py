@@ -14,6 +14,7 @@ from resin_es.sync.marking import stage_error
 
 TRIES = 10
 SYNC_STAGE, WORK_STAGE = "sync", "work"
+PAUSED, AT_WORK = "the source is paused", "another sync of it is at work"
 
 
 class TakenOver(StoreConflict):
@@ -45,13 +46,13 @@ class Hold:
         for _ in range(TRIES):
             state = self.source.state
             if state.paused:
-                return "the source is paused"
+                return PAUSED
             if state.lease and state.lease != self._desk.owner and not self._silent(state):
-                return "another sync of it is at work"
+                return AT_WORK
             if self._put({"lease": self._desk.owner, "heartbeat": self._last}):
                 return ""
             self._stored = known_source(self._desk, self._name)
-        return "another sync of it is at work"
+        return AT_WORK
 
     def _silent(self, state: SourceState) -> bool:
         lease = timedelta(seconds=self._desk.settings.lease_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from resin_es.index.indexer import utc_now
@@ -12,9 +13,12 @@ from resin_es.ports import UnitStore
 from resin_es.ports.sync import EntryListing, ForeignIndex, SourceBook, TaskQueue
 from resin_es.sync import failed, reconcile, syncing
 from resin_es.sync.desk import Chance, Clock, Desk, Indexers, make_indexers
+from resin_es.sync.holding import PAUSED
 from resin_es.sync.reports import ReconcileReport, RightsReport, SyncReport, WorkReport
 from resin_es.sync.settings import SyncSettings
 from resin_es.sync.working import Working
+
+LOOK_AGAIN_S = 0.5
 
 __all__ = ["Desk", "Indexers", "SyncService", "make_indexers"]
 
@@ -62,6 +66,21 @@ class SyncService:
         """
         self._working.pay_back()
         return syncing.sync_source(self.desk, name, full=full)
+
+    def sync_now(
+        self,
+        name: str,
+        *,
+        full: bool = False,
+        wait: Callable[[], None] = lambda: time.sleep(LOOK_AGAIN_S),
+    ) -> SyncReport:
+        """The same, begun after this call: a sync that is at work may have passed the latest
+        change already, so ``wait`` is called until it is over. Raises as sync_source."""
+        while True:
+            report = self.sync_source(name, full=full)
+            if not report.skipped or report.skipped == PAUSED:
+                return report
+            wait()
 
     def notify(self, name: str, external_ids: Sequence[str]) -> SyncReport:
         """The same for these documents alone, gone ones included. Raises as sync_source."""

@@ -14,7 +14,7 @@ from resin_es.ports.sync import Unreadable
 from resin_es.sync.applying import Applying
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
-from resin_es.sync.holding import Hold, TakenOver, known_source
+from resin_es.sync.holding import PAUSED, Hold, TakenOver, known_source
 from resin_es.sync.reports import SyncReport
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 200, 2_000_000
@@ -61,7 +61,7 @@ def notify(desk: Desk, name: str, external_ids: Sequence[str]) -> SyncReport:
     started = time.monotonic()
     source = known_source(desk, name).source
     if source.state.paused:
-        report.skipped = "the source is paused"
+        report.skipped = PAUSED
         return report
     wanted = list(dict.fromkeys(external_ids))
     report.listed = len(wanted)
