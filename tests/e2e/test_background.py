@@ -25,6 +25,8 @@ from tests.background.reading import DEADLY, LATE, calls
 from tests.background.world import World
 from tests.conftest import delete_below
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 

@@ -156,6 +156,7 @@ def test_what_was_not_recorded_ends_with_what_differs(recording: Path, lines: An
 # ---------------------------------------------------------------- one changed sentence
 
 
+@pytest.mark.slow
 def test_one_changed_sentence_among_1111_documents(serve: Any, tmp_path: Path, corpus: Any) -> None:
     documents = [corpus.document(n) for n in range(1111)]
     path = corpus.written(tmp_path / "many.jsonl", documents)

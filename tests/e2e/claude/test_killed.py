@@ -10,9 +10,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from resin_es.testing.model_server import ModelServer
 from resin_es.testing.scripted_claude import Request, ScriptedClaude
 from resin_es.testing.warm import WarmCommands
+
+pytestmark = pytest.mark.slow
 
 KILLS, LANES, KILLED = 20, 4, -9
 
