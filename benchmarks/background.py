@@ -27,6 +27,9 @@ from tests.background.reading import FOLDER, calls
 from tests.background.world import World
 
 
+LARGE = {"RESIN_TASK_DOCUMENTS": "50"}
+
+
 def measured(world: World, work: Callable[[], Any]) -> dict[str, Any]:
     """Seconds and reading calls of ``work``, which returns what the sync reports."""
     before = len(calls(world.folder))
@@ -45,7 +48,7 @@ def synced(world: World, *, full: bool = False) -> dict[str, Any]:
 def run(records: int, folder: Path) -> dict[str, dict[str, Any]]:
     os.environ[FOLDER] = str(folder)
     with temporary_node() as node, Elasticsearch(node.url, request_timeout=60) as es:
-        world = World(es, node.url, "redis://127.0.0.1:1/0", "bench", folder)
+        world = World(es, node.url, "redis://127.0.0.1:1/0", "bench", folder, settings=LARGE)
         # records that are older than a sync looks back: the usual case
         world.set_up(records, updated_at="2020-01-01T00:00:00Z")
         found = {"first build": measured(world, lambda: synced(world))}
