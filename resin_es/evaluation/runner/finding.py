@@ -22,6 +22,7 @@ from resin_es.evaluation.values import (
     Spent,
 )
 from resin_es.model import Answer
+from resin_es.model.answer import UNCITED
 from resin_es.model.base import CHARS_PER_TOKEN, token_count
 
 
@@ -73,11 +74,12 @@ def answer_finding(
 ) -> AnswerFinding:
     """A composed answer beside the reference and its aliases."""
     references = [text for text in (question.answer, *question.aliases) if text]
+    said = answer.text.replace(UNCITED, "")  # a mark for readers, no word of the answer
     return AnswerFinding(
         text=answer.text,
         found=answer.found,
-        f1=token_f1(answer.text, references),
-        exact=exact_match(answer.text, references),
+        f1=token_f1(said, references),
+        exact=exact_match(said, references),
         relevancy=relevancy,
         context_recall=context_recall,
     )

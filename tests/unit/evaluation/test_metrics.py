@@ -16,6 +16,9 @@ from resin_es.evaluation.metrics import (
     reciprocal_rank,
     token_f1,
 )
+from resin_es.evaluation.runner.finding import answer_finding
+from resin_es.evaluation.values import EvalQuestion
+from resin_es.model.answer import UNCITED, Answer
 
 
 def test_mean_leaves_out_what_is_missing() -> None:
@@ -86,3 +89,12 @@ def test_answer_metrics_are_shares_and_a_match_has_full_overlap(
     f1, exact = token_f1(answer, references), exact_match(answer, references)
     assert 0.0 <= exact <= f1 <= 1.0
     assert token_f1(answer, [*references, answer]) == float(bool(answer_tokens(answer)))
+
+
+def test_marks_for_readers_are_no_words_of_an_answer() -> None:
+    question = EvalQuestion(id="1", question="Who runs it?", answer="The harbour master runs it.")
+    marked = Answer(
+        question="Who runs it?", text=f"The harbour master runs it. {UNCITED}", found=True
+    )
+    found = answer_finding(question, marked)
+    assert (found.f1, found.exact) == (1.0, 1.0)
