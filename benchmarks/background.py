@@ -26,7 +26,6 @@ from tests.background.command import read_by_marks
 from tests.background.reading import FOLDER, calls
 from tests.background.world import World
 
-
 LARGE = {"RESIN_TASK_DOCUMENTS": "50"}
 
 
