@@ -27,8 +27,11 @@ CUT_OFF = 100
 share a word with the question, and the others have nothing."""
 
 READ_WHOLE = 4_000
-"""Characters up to which a document is read whole; of a longer one only the passages that a
-hop keeps, or it would fill the buffer by itself."""
+"""Characters up to which a document is read whole. Of a longer one come the passages that were
+hit: it is seldom about one thing, and all of it would be much to fetch."""
+
+HIT_PASSAGES = 40
+"""Most passages of a long document, best first: more than the largest usual budget holds."""
 
 SHARPNESS = 0.35
 """What one unit of fused score is worth in log odds. Fitted by likelihood; .3 to .4 also comes
@@ -135,9 +138,10 @@ def helpings(
 
     ``order`` holds documents with their chances; ``current`` the passages that the registry
     lists (a document that is not in it yields nothing). With ``whole``, every document gives its
-    best passage before any gives its second, a short document comes with all of its passages,
-    and its best one may be one that only the document search found. Without, the passages with
-    the best hits are kept, of however few documents, and none besides comes with them.
+    best passage before any gives its second, and its best one may be one that only the document
+    search found; a short document comes with all of its passages, a long one with those that
+    were hit. Without, the passages with the best hits are kept, of however few documents, and
+    none besides comes with them.
     """
     lines = {
         key: _line(current[key], hits.get(key, {}), whole=whole)
@@ -149,7 +153,7 @@ def helpings(
         Helping(
             key,
             chance,
-            _taken(current[key], kept[key], whole=whole),
+            _taken(current[key], kept[key], lines[key], whole=whole),
             tuple(kept[key]),
             {s: v for scores in hits.get(key, {}).values() for s, v in scores.items()},
         )
@@ -244,10 +248,15 @@ def _line(
     return hit or (listed[:1] if whole else [])
 
 
-def _taken(refs: Sequence[PassageRef], kept: Sequence[str], *, whole: bool) -> tuple[str, ...]:
+def _taken(
+    refs: Sequence[PassageRef], kept: Sequence[str], line: Sequence[str], *, whole: bool
+) -> tuple[str, ...]:
+    """What comes of a document that has ``kept`` passages, in text order; ``line`` holds those
+    that were hit, best first."""
     if whole and refs[-1].start <= READ_WHOLE:
         return tuple(ref.id for ref in refs)
-    return tuple(ref.id for ref in refs if ref.id in set(kept))
+    taken = {*kept, *(line[:HIT_PASSAGES] if whole else ())}
+    return tuple(ref.id for ref in refs if ref.id in taken)
 
 
 def smoothed(order: Sequence[str], scores: Mapping[str, float]) -> dict[str, float]:
