@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from resin_es.index.lease import silent
 from resin_es.model import DocumentStatus, RegistryEntry
-from resin_es.ports.sync import EntryBrief, TaskName
+from resin_es.ports.sync import EntryBrief, QueueName, TaskName
 from resin_es.sync.desk import Desk
-from resin_es.sync.dispatch import Dispatch
+from resin_es.sync.dispatch import QUEUE_OF, Dispatch
 from resin_es.sync.marking import crashed, retryable
 from resin_es.sync.orphans import sweep
 from resin_es.sync.reports import ReconcileReport
@@ -56,7 +56,9 @@ def reconcile(desk: Desk) -> ReconcileReport:
         report.settled += len(external_ids)
     due += _crashed(desk, lost, report)
     report.due = len(due)
-    for source, task, keys, alone in in_turn(due, desk.settings.chunk):
+    messages = list(in_turn(due, desk.settings.chunk))
+    _mark_queued(desk, dispatch, messages)
+    for source, task, keys, alone in messages:
         dispatch.send(task, source, keys, alone=alone)
         report.by_source[source] += len(keys)
     sent = dispatch.sent
@@ -128,6 +130,26 @@ def _again(entry: RegistryEntry, brief: EntryBrief) -> Due:
 
 
 Message = tuple[str, TaskName, list[str], bool]
+
+
+def _mark_queued(desk: Desk, dispatch: Dispatch, messages: Sequence[Message]) -> None:
+    """Note on what the queue has room for that it is on its way, before it goes: else the next
+    look, while it still waits there, would queue it once more."""
+    rooms: dict[QueueName, int] = {}
+    fitting: list[str] = []
+    for _, task, keys, _ in messages:
+        name = QUEUE_OF[task]
+        rooms[name] = rooms.get(name, dispatch.room(task)) - 1
+        if rooms[name] >= 0:
+            fitting += keys
+    for part in chunks(fitting, TOGETHER):
+        desk.store.put_entries(
+            [
+                (one.entry.model_copy(update={"heartbeat": desk.now()}), one.guard)
+                for one in desk.store.entries(part).values()
+                if one.entry.status is DocumentStatus.PENDING
+            ]
+        )
 
 
 def in_turn(due: Sequence[Due], chunk: int) -> Iterator[Message]:

@@ -34,7 +34,7 @@ QUICK: Mapping[str, str] = {
     "RESIN_GROUPS": "all",
     "RESIN_SYNC_SECONDS": "3",
     "RESIN_RECONCILE_SECONDS": "3",
-    "RESIN_LEASE_SECONDS": "15",
+    "RESIN_LEASE_SECONDS": "45",
     "RESIN_BACKOFF_SECONDS": "1",
     "RESIN_TASK_SECONDS": "60",
     "RESIN_ORPHAN_SECONDS": "10",
@@ -113,7 +113,11 @@ class World:
         return counted
 
     def finished(self, records: int) -> bool:
-        """Whether all ``records`` are read, and nothing is left to be tidied up."""
+        """Whether all ``records`` are read, and nothing is left to be tidied up. Cheap while
+        much is left to do."""
+        index = f"{self.prefix}-documents"
+        if self.es.count(index=index, query={"terms": {"status": ["pending", "working"]}})["count"]:
+            return False
         alive = [one for one in self.briefs() if one.status is not DocumentStatus.DELETED]
         return len(alive) == records and all(
             one.status is DocumentStatus.INDEXED and one.settled for one in alive

@@ -40,7 +40,7 @@ class Options:
     seconds: float = 600.0
     records: int = 2000
     seed: int = 1
-    settle_s: float = 240.0
+    settle_s: float = 420.0
     changes_per_s: float = 4.0
     pause: float = 8.0
     es_version: str | None = None
@@ -201,7 +201,7 @@ def _settle(world: World, team: Team, seconds: float) -> float | None:
     while time.monotonic() - begun < seconds:
         if world.finished(team.count) and not world.waiting() and not _unlisted(world):
             return time.monotonic() - begun
-        time.sleep(1.0)
+        time.sleep(2.0)
     return None
 
 
