@@ -41,6 +41,7 @@ def test_what_is_on_its_way_is_let_be(crashed: Any) -> None:
 
 def test_what_was_lost_on_its_way_is_queued_again(crashed: Any) -> None:
     crashed.service.reconcile()
+    crashed.store.refresh()
     crashed.passes(crashed.settings.lease_s)
     assert crashed.service.reconcile().queued == 2
 
