@@ -40,7 +40,7 @@ class Options:
     seconds: float = 600.0
     records: int = 2000
     seed: int = 1
-    settle_s: float = 420.0
+    settle_s: float = 900.0
     changes_per_s: float = 4.0
     pause: float = 8.0
     es_version: str | None = None
