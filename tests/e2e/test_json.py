@@ -17,7 +17,7 @@ Write = Callable[..., Path]
 COMMANDS = {
     "up", "down", "status", "settings", "install", "uninstall", "doctor", "convert",
     "estimate", "index", "delete", "search", "plan", "retrieve", "ask", "trace", "diagnose",
-    "eval", "demo",
+    "eval", "demo", "batches", "rebuild", "sync", "notify", "revoke", "worker", "beat",
 }  # fmt: skip
 TEXT = "The sluice is a gate. The sluice opens at noon because the basin fills."
 
