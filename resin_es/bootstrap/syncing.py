@@ -69,6 +69,8 @@ def sync_here(
             progress.update(total.done, None, "tasks' documents")
 
     if not report.skipped:
+        # What an earlier sync left in the registry is listed as of the last refresh.
+        services.store.refresh()
         work_off(service, queue, seen=seen)
     return report, total
 
