@@ -68,12 +68,12 @@ def test_retry_after_is_obeyed(model_on: Any) -> None:
     assert watch.is_set()
 
 
-@pytest.mark.parametrize(
-    ("after", "seconds"), [("3600", "3600"), (formatdate(time.time() + 3600, usegmt=True), "3")]
-)
+@pytest.mark.parametrize(("after", "seconds"), [("3600", "3600"), ("a date", "3")])
 def test_a_wait_of_an_hour_is_said_instead_of_waited_for(
     model_on: Any, after: str, seconds: str
 ) -> None:
+    if after == "a date":  # of now: tests are collected long before they run
+        after = formatdate(time.time() + 3600, usegmt=True)
     waits = claude_fails(429, "rate_limit_error", "Quota used.", {"retry-after": after})
     with model_on(waits) as (model, server), pytest.raises(ModelError) as failed:
         model.call(CALL)
