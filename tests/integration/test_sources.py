@@ -160,11 +160,12 @@ def test_slices_and_small_pages_read_every_document_once(
         assert sorted(index.ids(spec)) == sorted(ids)
 
 
-def test_documents_of_two_megabytes(index: ElasticsearchIndex, fill: Fill, prefix: str) -> None:
+def test_documents_of_two_megabytes(es: Elasticsearch, fill: Fill, prefix: str) -> None:
+    index = ElasticsearchIndex(es, max_bytes=3_000_000)
     text = "A sentence of middling length stands here. " * 46_600
     for number in range(3):
         fill("kb", {f"d{number}": {"body": text}})
-    fill("kb", {"too large": {"body": text * 6}})
+    fill("kb", {"too large": {"body": text * 2}})
     found = {one.external_id: one for one in index.documents(a_spec(f"{prefix}-kb"))}
     large = found.pop("too large")
     assert isinstance(large, Unreadable)
