@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from resin_es.testing.model_server import ModelServer, Reply, Script
+from tests.contract.claude_calls import KEY
 
 if TYPE_CHECKING:
     from resin_es.adapters.anthropic.client import AnthropicModel
@@ -24,8 +25,7 @@ def _model_on(
 
     with ModelServer(script or replies) as server:
         given = {"timeout": 5.0, "retries": 2, "prices": {"m-1": (1.0, 100.0)}, **fields}
-        key = SecretStr("sk-a-secret-key")
-        model = AnthropicModel(AnthropicOptions(key=key, **{"url": server.url, **given}))
+        model = AnthropicModel(AnthropicOptions(key=SecretStr(KEY), **{"url": server.url, **given}))
         yield model, server
         model.close()
 

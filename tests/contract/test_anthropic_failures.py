@@ -13,25 +13,17 @@ from typing import Any
 import pytest
 
 from resin_es.errors import ModelError, ModelUnavailable
-from resin_es.ports.language import ModelCall, Usage
+from resin_es.ports.language import Usage
 from resin_es.testing.model_server import (
     HANGS,
     ModelServer,
     Reply,
     claude_fails,
-    claude_says,
 )
+from tests.contract.claude_calls import CALL, FREE, GOOD, KEY
 
 if find_spec("anthropic") is None and not os.environ.get("CI"):
     pytest.skip("the extra [anthropic] is not installed", allow_module_level=True)
-
-KEY = "sk-a-secret-key"
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-CALL = ModelCall(
-    stage="units", model="m-1", prompt_version="1", system="be exact", user="data", output=SCHEMA
-)
-FREE = CALL.model_copy(update={"output": None, "stage": "compose"})
-GOOD = claude_says('{"a": 1}')
 
 
 def refused(message: str, status: int = 400) -> Reply:

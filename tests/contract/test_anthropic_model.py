@@ -10,7 +10,7 @@ import pytest
 
 from resin_es.adapters.anthropic.requests import request_of
 from resin_es.errors import ModelError
-from resin_es.ports.language import ModelCall, ModelReply, Usage
+from resin_es.ports.language import ModelReply, Usage
 from resin_es.testing.model_server import (
     ModelServer,
     Reply,
@@ -19,17 +19,11 @@ from resin_es.testing.model_server import (
     claude_message,
     claude_says,
 )
+from tests.contract.claude_calls import CALL, FREE, GOOD, KEY, SCHEMA
 
 if find_spec("anthropic") is None and not os.environ.get("CI"):
     pytest.skip("the extra [anthropic] is not installed", allow_module_level=True)
 
-KEY = "sk-a-secret-key"
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-CALL = ModelCall(
-    stage="units", model="m-1", prompt_version="1", system="be exact", user="data", output=SCHEMA
-)
-FREE = CALL.model_copy(update={"output": None, "stage": "compose"})
-GOOD = claude_says('{"a": 1}')
 TOOL = claude_calls("answer", {"a": 1})
 PROSE = claude_says("I would say one.")
 ONE = 10 * 1.0 / 1e6 + 5 * 100.0 / 1e6

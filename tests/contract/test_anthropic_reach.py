@@ -15,7 +15,6 @@ from resin_es.adapters.anthropic.client import AnthropicModel
 from resin_es.adapters.anthropic.options import AnthropicOptions
 from resin_es.adapters.anthropic.requests import request_of
 from resin_es.errors import ModelError
-from resin_es.ports.language import ModelCall
 from resin_es.testing.model_server import (
     Asked,
     ModelServer,
@@ -23,17 +22,10 @@ from resin_es.testing.model_server import (
     claude_fails,
     claude_says,
 )
+from tests.contract.claude_calls import CALL, FREE, GOOD, KEY
 
 if find_spec("anthropic") is None and not os.environ.get("CI"):
     pytest.skip("the extra [anthropic] is not installed", allow_module_level=True)
-
-KEY = "sk-a-secret-key"
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-CALL = ModelCall(
-    stage="units", model="m-1", prompt_version="1", system="be exact", user="data", output=SCHEMA
-)
-FREE = CALL.model_copy(update={"output": None, "stage": "compose"})
-GOOD = claude_says('{"a": 1}')
 
 
 def refused(message: str, status: int = 400) -> Reply:
