@@ -52,15 +52,17 @@ class MarkedReader:
         hangs = HANGS.search(text)
         if hangs and self._first("hung"):
             time.sleep(int(hangs[1]))
+            self._first("spoken")
             return UnitReading(drafts=(late(item),))
         return one_unit_per_sentence(item)
 
     def _first(self, name: str) -> bool:
-        """Whether this is the first process to ask."""
+        """Whether this is the first process to ask; its id is noted."""
         if self._folder is None:
             return False
         try:
-            (self._folder / name).touch(exist_ok=False)
+            with (self._folder / name).open("x") as file:
+                file.write(str(os.getpid()))
         except FileExistsError:
             return False
         return True

@@ -15,7 +15,7 @@ CRIMSON: list[dict[str, Any]] = [
         "id": "crimson-dossier",
         "title": "Vermilion ledger",
         "text": "The Zanthor reactor is a furnace. The Zanthor reactor melts tin because the "
-        "quillstone burns. The wages of Zanthor are 941 crowns.",
+        "quillstone burns. The wages of Zanthor are 941,307 crowns.",
         "metadata": {"scarlet_key": "ruby", "year": 2024},
         "access": ["crimson"],
         "url": "https://crimson.example/zanthor",
@@ -37,8 +37,10 @@ AZURE: list[dict[str, Any]] = [
         "access": ["azure"],
     }
 ]
+# none of them can come up by chance, in an id made of hex digits or in a score
 SECRETS = (
-    "zanthor", "vermilion", "quillstone", "carmine", "scarlet", "ruby", "garnet", "crimson", "941",
+    "zanthor", "vermilion", "quillstone", "carmine", "scarlet", "ruby", "garnet", "crimson",
+    "941,307",
 )  # fmt: skip
 QUESTION = "What does the reactor melt, and what does the crane lift?"
 
