@@ -36,6 +36,7 @@ def embed_and_commit(tools: Tools, source: str, keys: Sequence[str]) -> Any:
 
 
 def read_document(tools: Tools, source: str, keys: Sequence[str]) -> Any:
+    tools.services.ready_to_read()
     return tools.service.read_document(source, keys)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -15,7 +16,7 @@ from resin_es.settings import anthropic_key
 if TYPE_CHECKING:
     from resin_es.adapters.anthropic.options import AnthropicOptions
     from resin_es.llm.metered import MeteredModel
-    from resin_es.ports import BatchModel, LanguageModel, Ledger
+    from resin_es.ports import BatchModel, LanguageModel, Ledger, ModelCall, ModelReply
     from resin_es.settings import Settings
 
 KEY_HINT = (
@@ -25,6 +26,20 @@ KEY_HINT = (
 
 NO_KEY = SecretStr("none")
 """What a server of one's own gets, which asks for no key."""
+
+
+class LaterModel:
+    """A LanguageModel that is made at its first call: whoever only deletes, searches or looks at
+    a trace needs neither a key nor an endpoint."""
+
+    def __init__(self, made: Callable[[], LanguageModel]) -> None:
+        self._made = made
+
+    def call(self, call: ModelCall) -> ModelReply:
+        return self._made().call(call)
+
+    def stream(self, call: ModelCall) -> Iterator[str | ModelReply]:
+        return self._made().stream(call)
 
 
 def key_without_choice(settings: Settings) -> bool:

@@ -93,6 +93,7 @@ class Resin:
         )
         files.check()
         documents = _peeked(files.documents())
+        self.services.ready_to_read()
         self.services.ensure_installed()
         if paid(self.services):
             self._index_paid(documents, source, report, batch=batch, consent=consent)
@@ -147,6 +148,7 @@ class Resin:
 
     def index_documents(self, documents: Iterable[Document]) -> IndexReport:
         """Index documents made in Python. Raises SettingsError, StoreError, ModelError."""
+        self.services.ready_to_read()
         self.services.ensure_installed()
         if paid(self.services):
             check_priced(self.services.settings, [self.services.settings.llm_read_model])

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from resin_es.adapters.elasticsearch import Check, InstallReport, UninstallReport
     from resin_es.adapters.elasticsearch.rebuild import Rebuild
+    from resin_es.bootstrap.language import LaterModel
     from resin_es.index.embedders import EmbedderBook
     from resin_es.index.indexer import Indexer
     from resin_es.llm.metered import MeteredModel, Spending
@@ -247,6 +248,18 @@ class Services:
         return metered_model(self.settings, self.ledger)
 
     @property
+    def _later(self) -> LaterModel:
+        from resin_es.bootstrap.language import LaterModel
+
+        return LaterModel(lambda: self.language)
+
+    def ready_to_read(self) -> None:
+        """To be called before documents are read: the language model, where there is one, is
+        made. Raises SettingsError, ModelUnavailable before anything is claimed or agreed to."""
+        if self.settings.llm != "none":
+            _ = self.language
+
+    @property
     def spending(self) -> Spending:
         """What the language model was asked, by stage; empty where it was not even made."""
         made: MeteredModel | None = self.__dict__.get("language")
@@ -262,7 +275,7 @@ class Services:
 
         settings = self.settings
         return ModelReader(
-            self.language, self.store, name=settings.llm_read_model, lanes=settings.llm_lanes
+            self._later, self.store, name=settings.llm_read_model, lanes=settings.llm_lanes
         )
 
     @cached_property
@@ -273,7 +286,7 @@ class Services:
             return RulePlanner()
         from resin_es.llm.planner import ModelPlanner
 
-        return ModelPlanner(self.language, name=self.settings.llm_answer_model)
+        return ModelPlanner(self._later, name=self.settings.llm_answer_model)
 
     @cached_property
     def composer(self) -> Composer:
@@ -283,7 +296,7 @@ class Services:
             return ExtractiveComposer()
         from resin_es.llm.composer import ModelComposer
 
-        return ModelComposer(self.language, name=self.settings.llm_answer_model)
+        return ModelComposer(self._later, name=self.settings.llm_answer_model)
 
     @cached_property
     def solver(self) -> HopSolver:

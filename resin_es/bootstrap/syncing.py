@@ -55,6 +55,7 @@ def sync_here(
     from resin_es.bootstrap.estimating import check_priced
     from resin_es.bootstrap.paying import paid
 
+    services.ready_to_read()
     services.ensure_installed()
     if paid(services):
         check_priced(services.settings, [services.settings.llm_read_model])

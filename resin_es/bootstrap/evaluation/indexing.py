@@ -65,6 +65,7 @@ def index_dataset(
     from resin_es.adapters.elasticsearch.corpus import merge_families
     from resin_es.bootstrap.stages import store_settings
 
+    services.ready_to_read()
     report = services.indexer.index(
         (_document(one.id, one.title, one.text) for one in dataset.documents),
         progress=progress,

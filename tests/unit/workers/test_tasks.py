@@ -74,7 +74,7 @@ def tools(service: Service | None = None, **sources: bool) -> Any:
         queue=Queue(),
         book=SimpleNamespace(sources=lambda: stored),
         spending={},
-        services=None,
+        services=SimpleNamespace(ready_to_read=lambda: None),
     )
 
 
