@@ -40,8 +40,9 @@ def left_open(services: Services) -> dict[str, Any]:
     count = len(batch_book(services).open())
     if not count:
         return {}
+    what = "1 batch of an earlier run is" if count == 1 else f"{count} batches of earlier runs are"
     told = (
-        f"{count} batches of an earlier run are open and their results paid for: index --batch "
-        "takes them up, resin-es batches lists them"
+        f"{what} open: what the provider finished is paid for, and index --batch takes it up; "
+        "resin-es batches lists what is open, and stops it with --cancel"
     )
     return {"open": count, "problems": [told]}

@@ -38,5 +38,5 @@ def batches(
     for one in rows:
         made = f"{one.created_at:%Y-%m-%d %H:%M}"
         cells = (one.id or "?", one.stage, one.model, f"{one.calls:,}", f"{one.done:,}")
-        table.add_row(*cells, one.state.value, made)
+        table.add_row(*cells, one.state.value if one.state else "unknown", made)
     console().print(table)

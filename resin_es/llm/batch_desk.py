@@ -41,6 +41,24 @@ _OUTCOMES: Mapping[BatchState | None, str] = {
 }
 
 
+def lost_batch(model: BatchModel, record: BatchRecord, known: Iterable[str]) -> str | None:
+    """The id of the batch that was made for ``record`` although nobody heard of it; none of
+    ``known``. Raises ModelError."""
+    taken, wanted = set(known), set(record.call_ids)
+    for status in model.recent(record.created_at - SKEW):
+        late = status.created_at and status.created_at > record.created_at + LATEST
+        if status.id in taken or status.total != len(wanted) or late:
+            continue
+        if status.state is BatchState.RUNNING or _holds(model, status, wanted):
+            return status.id
+    return None
+
+
+def _holds(model: BatchModel, status: BatchStatus, wanted: set[str]) -> bool:
+    first = next(iter(model.results(status.id, {})), None)
+    return first is not None and first.call_id in wanted
+
+
 class Desk:
     """The batches of one run, those that an earlier run left included. ``enter`` is told of
     each reply once, with a key of its own. Not thread-safe."""
@@ -89,27 +107,12 @@ class Desk:
 
     def _named(self, record: BatchRecord, known: Iterable[str]) -> BatchRecord | None:
         """The record with the id of the batch that was made for it, if any was."""
-        found = self._lost(record, known)
+        found = lost_batch(self._model, record, known)
         if found is None:
             return None
         named = record.model_copy(update={"batch_id": found})
         self._book.keep(named)
         return named
-
-    def _lost(self, record: BatchRecord, known: Iterable[str]) -> str | None:
-        """The batch that was made for ``record`` although nobody heard of it."""
-        taken, wanted = set(known), set(record.call_ids)
-        for status in self._model.recent(record.created_at - SKEW):
-            late = status.created_at and status.created_at > record.created_at + LATEST
-            if status.id in taken or status.total != len(wanted) or late:
-                continue
-            if status.state is BatchState.RUNNING or self._holds(status, wanted):
-                return status.id
-        return None
-
-    def _holds(self, status: BatchStatus, wanted: set[str]) -> bool:
-        first = next(iter(self._model.results(status.id, {})), None)
-        return first is not None and first.call_id in wanted
 
     # ------------------------------------------------------------ submitting
 
@@ -166,10 +169,12 @@ class Desk:
             try:
                 return self._model.submit(calls)
             except ModelUnavailable:
+                if attempt == 1:  # refused as a whole, so nothing was made
+                    self._book.close(record.key)
                 raise
             except ModelError:
                 known = [one.batch_id for one in self.shelf.records.values()]
-                found = self._lost(record, known)
+                found = lost_batch(self._model, record, known)
                 if found is not None:
                     return found
                 if attempt == ATTEMPTS:

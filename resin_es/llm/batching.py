@@ -18,7 +18,7 @@ from typing import Protocol
 from resin_es.errors import ModelError
 from resin_es.extract.drafting import Previous
 from resin_es.extract.read import read_many
-from resin_es.llm.batch_desk import Desk
+from resin_es.llm.batch_desk import Desk, lost_batch
 from resin_es.llm.batch_report import BatchReport, BatchSettings
 from resin_es.llm.outputs import kept_outputs, known_splits
 from resin_es.llm.pricing import Prices
@@ -143,14 +143,15 @@ def read_in_batches(
 
 
 class OpenBatch(Frozen):
-    """An open batch and how it stands. ``id`` is empty where the provider's answer got lost."""
+    """An open batch and how it stands. Where the provider's answer got lost, ``id`` is empty and
+    ``state`` None: nobody knows whether it was made."""
 
     id: str
     stage: Stage
     model: str
     calls: int
     created_at: datetime
-    state: BatchState
+    state: BatchState | None
     done: int = 0
 
 
@@ -167,7 +168,7 @@ def open_batches(model: BatchModel, book: BatchBook) -> list[OpenBatch]:
                 model=record.model,
                 calls=len(record.call_ids),
                 created_at=record.created_at,
-                state=status.state if status else BatchState.RUNNING,
+                state=status.state if status else None,
                 done=status.done if status else 0,
             )
         )
@@ -176,12 +177,27 @@ def open_batches(model: BatchModel, book: BatchBook) -> list[OpenBatch]:
 
 def cancel_batches(model: BatchModel, book: BatchBook) -> list[str]:
     """Ask the provider to stop every open batch that still runs; returns their ids. What was
-    finished in them is taken up by the next run in batches. Raises StoreError, ModelError."""
-    running = [one.id for one in open_batches(model, book) if one.state is BatchState.RUNNING]
-    ids = [one for one in running if one]
+    finished in them is taken up by the next run in batches. Those whose id got lost are looked
+    for, and forgotten where the provider has none. Raises StoreError, ModelError."""
+    _settle_lost(model, book)
+    ids = [one.id for one in open_batches(model, book) if one.state is BatchState.RUNNING]
     for one in ids:
         model.cancel(one)
     return ids
+
+
+def _settle_lost(model: BatchModel, book: BatchBook) -> None:
+    records = book.open()
+    known = {record.batch_id for record in records}
+    for record in records:
+        if record.batch_id:
+            continue
+        found = lost_batch(model, record, known)
+        if found is None:
+            book.close(record.key)
+        else:
+            known.add(found)
+            book.keep(record.model_copy(update={"batch_id": found}))
 
 
 class _Landed:

@@ -161,6 +161,8 @@ def test_an_endpoint_without_batches_is_named() -> None:
         batches = AnthropicBatches(AnthropicOptions(key=SecretStr("sk-test-12345"), url=server.url))
         with pytest.raises(ModelUnavailable, match="takes no Message Batches") as caught:
             batches.submit([a_call("1")])
+        with pytest.raises(ModelUnavailable, match="takes no Message Batches"):
+            list(batches.recent(datetime.now(timezone.utc)))
     assert "--batch" in caught.value.hint
 
 

@@ -202,6 +202,39 @@ def test_a_key_that_is_refused_is_said_at_once() -> None:
         world.batches(FIVE)
     assert world.made() == ["make"]
     assert world.slept == []
+    assert world.book.records == {}, "nothing was made: nothing is under way"
+
+
+def test_a_key_that_is_refused_after_an_answer_got_lost_leaves_what_may_be_under_way() -> None:
+    faults = (Reply({}, drops_after=0), fault(401, "authentication_error", "invalid x-api-key"))
+    with (
+        a_world(faults=faults) as world,
+        pytest.raises(ModelUnavailable, match="refused the key"),
+    ):
+        world.batches(FIVE)
+    assert [one.batch_id for one in world.book.records.values()] == [""]
+
+
+def test_what_may_be_under_way_is_shown_as_unknown_and_cancelling_settles_it() -> None:
+    with a_world(size=5) as world:
+        with pytest.raises(Crash):
+            world.batches(FIVE, wrapped=Dying(2))
+        model = AnthropicBatches(world.options)
+        (shown,) = open_batches(model, world.book)
+        assert (shown.id, shown.state) == ("", None)
+        assert cancel_batches(model, world.book) == []
+        assert world.book.records == {}, "no batch of this size was made"
+
+
+def test_a_lost_batch_is_found_and_cancelled() -> None:
+    with a_world(size=5) as world:
+        with pytest.raises(Crash):
+            world.batches(FIVE, wrapped=Dying(3))
+        model = AnthropicBatches(world.options)
+        assert cancel_batches(model, world.book) == ["msgbatch_0001"]
+        (record,) = world.book.records.values()
+        assert record.batch_id == "msgbatch_0001"
+        assert world.script.batches["msgbatch_0001"].canceled
 
 
 def test_looks_may_fail_for_a_while() -> None:

@@ -118,7 +118,7 @@ def test_a_run_without_batches_says_that_results_are_left(
     told = house.run(*INDEX, corpus, "--json", code=130)
     assert "msgbatch_0001" in told.json["interrupted"]
     shown = house.run("index", "--public", "--yes", corpus)
-    assert "1 batches of an earlier run are open" in shown.stderr
+    assert "1 batch of an earlier run is open" in shown.stderr
     assert provider.batches.singles > 0
     provider.end()
     assert house.run(*INDEX, corpus, "--json").json["unchanged"] == 4

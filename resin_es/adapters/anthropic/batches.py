@@ -58,9 +58,7 @@ class AnthropicBatches:
             try:
                 return client.messages.batches.create(requests=requests, **self._extras).id
             except anthropic.NotFoundError as error:
-                raise ModelUnavailable(
-                    f"{self._options.address} takes no Message Batches.", hint="Leave --batch out."
-                ) from error
+                raise self._none_here() from error
 
     def _item(self, call: ModelCall) -> dict[str, Any]:
         """``extra_body`` is about messages, so it goes into each."""
@@ -138,12 +136,22 @@ class AnthropicBatches:
             self._connection.client.messages.batches.cancel(batch_id, **self._extras)
 
     def recent(self, since: datetime) -> Iterator[BatchStatus]:
+        import anthropic
+
         with self._translating():
             api = self._connection.client.messages.batches
-            for batch in api.list(limit=PAGE, **self._extras):
-                if batch.created_at < since:
-                    return
-                yield status_of(batch)
+            try:
+                for batch in api.list(limit=PAGE, **self._extras):
+                    if batch.created_at < since:
+                        return
+                    yield status_of(batch)
+            except anthropic.NotFoundError as error:
+                raise self._none_here() from error
+
+    def _none_here(self) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self._options.address} takes no Message Batches.", hint="Leave --batch out."
+        )
 
     @contextmanager
     def _translating(self, model: str = MODEL) -> Iterator[None]:
