@@ -129,7 +129,9 @@ def connect(options: ConnectionOptions) -> Elasticsearch:
     """A client; no request is made yet. Raises SettingsError for options it cannot take."""
     from elasticsearch import Elasticsearch
 
-    arguments = options.arguments()
+    from resin_es.adapters.elasticsearch.json_reading import JsonReader
+
+    arguments = {"serializers": {JsonReader.mimetype: JsonReader()}, **options.arguments()}
     try:
         return Elasticsearch(**arguments)
     except (ValueError, TypeError, OSError) as error:
