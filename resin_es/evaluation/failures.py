@@ -17,8 +17,9 @@ from resin_es.evaluation.indexed import (
 )
 from resin_es.evaluation.values import EvalQuestion, Evidence, GoldSentence, Miss, Span
 from resin_es.index.records import SENTENCE_KIND
-from resin_es.model import Answer, Candidate, EvidenceSentence, Trace
+from resin_es.model import Answer, EvidenceSentence, Trace
 from resin_es.query.diagnose import follow
+from resin_es.query.hits import Address
 
 _LONGEST = 200
 """Characters of evidence that a miss quotes."""
@@ -94,7 +95,7 @@ def _near(trace: Trace, keys: set[str]) -> str:
     return f"Its document by title and text: rank {by_text[0]}." if by_text else ""
 
 
-def _holders(place: Span, addresses: Addresses) -> list[Candidate]:
+def _holders(place: Span, addresses: Addresses) -> list[Address]:
     """The addresses of the sentences that stand in ``place``, if together they cover enough of
     it to count."""
     document = addresses.get(place.document_id)
@@ -109,7 +110,7 @@ def _holders(place: Span, addresses: Addresses) -> list[Candidate]:
     if _covered(place, [sentence for _, sentence in holding]) < SHARE:
         return []
     return [
-        Candidate(
+        Address(
             address_id=sentence.id,
             kind=SENTENCE_KIND,
             passage_id=passage.passage_id,

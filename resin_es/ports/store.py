@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from resin_es.model import Coverage, Guard, Principal, RegistryEntry, Trace
 from resin_es.model.base import Frozen
@@ -49,8 +49,9 @@ class BulkReport(Frozen):
     retries: int = 0
 
 
-class SearchHit(Frozen):
-    """A raw hit of an address search. ``parts`` holds the named queries' scores, if told."""
+class SearchHit(NamedTuple):
+    """A raw hit of an address search. ``parts`` holds the named queries' scores, if told. A plain
+    tuple: a search brings hundreds, and most are looked at once."""
 
     id: str
     index: str
@@ -59,14 +60,14 @@ class SearchHit(Frozen):
     source: Mapping[str, Any] = {}
 
 
-class SearchResponse(Frozen):
+class SearchResponse(NamedTuple):
     """Hits of one search, in the server's order."""
 
     hits: tuple[SearchHit, ...] = ()
     took_ms: int = 0
 
 
-class FetchedEvidence(Frozen):
+class FetchedEvidence(NamedTuple):
     """One realtime mget: passages (as stored bodies by id) and registry entries by key.
     A missing id is absent."""
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from resin_es.model import Candidate, Hop
+from resin_es.model import Hop
+from resin_es.query.hits import Address
 from resin_es.query.links import Best, Name, named_entities
 from resin_es.query.plan_rules import FURTHER
 from resin_es.query.words import fold, stem, words
@@ -55,7 +56,7 @@ def ancestors(hop: Hop, hops: Sequence[Hop]) -> list[str]:
     return found
 
 
-def bridged(hop: Hop, question: str, found: Iterable[Candidate], limit: int) -> Bridge:
+def bridged(hop: Hop, question: str, found: Iterable[Address], limit: int) -> Bridge:
     """``hop`` completed with up to ``limit`` entities of ``found`` (best first).
 
     Where none is found the whole question joins instead: a hop such as ``who runs the
@@ -68,7 +69,7 @@ def bridged(hop: Hop, question: str, found: Iterable[Candidate], limit: int) -> 
     return Bridge(completed(hop, tuple(chosen)), tuple(chosen), sources)
 
 
-def entities_of(hop: Hop, question: str, found: Iterable[Candidate], limit: int) -> dict[str, str]:
+def entities_of(hop: Hop, question: str, found: Iterable[Address], limit: int) -> dict[str, str]:
     """The entities that complete a hop, each with the address it comes from. Those that carry
     the hop's own bridge word (``Tram 3`` for ``trams``) come first. A hop that looks one step
     further back takes what its predecessor's best addresses say instead."""
@@ -116,7 +117,7 @@ def followed(hop: Hop, found: Sequence[Name], best: Best) -> Bridge:
     )
 
 
-def by_id(candidates: Iterable[Candidate], addresses: Sequence[str]) -> Mapping[str, Candidate]:
+def by_id(candidates: Iterable[Address], addresses: Sequence[str]) -> Mapping[str, Address]:
     """Those candidates that ``addresses`` name."""
     wanted = set(addresses)
     return {c.address_id: c for c in candidates if c.address_id in wanted}

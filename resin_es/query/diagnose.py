@@ -8,11 +8,12 @@ from typing import Any, Literal
 from resin_es.errors import InputError
 from resin_es.index.filters import Filters, address_filter, document_filter
 from resin_es.index.records import SENTENCE_KIND
-from resin_es.model import Candidate, Principal, RegistryEntry, Trace
+from resin_es.model import Principal, RegistryEntry, Trace
 from resin_es.model.base import Frozen
 from resin_es.ports import UnitStore
 from resin_es.query import hits
 from resin_es.query.fence import fence, readable
+from resin_es.query.hits import Address
 from resin_es.query.hop import ADDRESS_SOURCE
 from resin_es.query.settings import QuerySettings
 from resin_es.query.words import capped, words
@@ -73,7 +74,7 @@ def lookup_bodies(expect: str, principal: Principal) -> list[dict[str, Any]]:
 
 def _look_up(
     expect: str, store: UnitStore, principal: Principal
-) -> tuple[list[Candidate], list[Candidate], list[RegistryEntry]]:
+) -> tuple[list[Address], list[Address], list[RegistryEntry]]:
     registry = {
         "query": {
             "bool": {"filter": document_filter(principal, Filters(document_ids=(expect[:8191],)))}
@@ -83,14 +84,14 @@ def _look_up(
         "track_total_hits": False,
     }
     responses, documents = store.search(lookup_bodies(expect, principal), registry)
-    named, told = (list(hits.candidates(response, QuerySettings())) for response in responses)
+    named, told = (list(hits.ranked(response, QuerySettings())) for response in responses)
     keys = [hit.document_key for hit in hits.documents(documents)]
     entries = store.fetch([], keys).entries if keys else {}
     visible = [e for e in entries.values() if principal.may_read(e.access)]
     return named, told, visible
 
 
-def _current(found: Sequence[Candidate], store: UnitStore, principal: Principal) -> list[Candidate]:
+def _current(found: Sequence[Address], store: UnitStore, principal: Principal) -> list[Address]:
     wanted = {c.passage_id: c.document_key for c in found}
     if not wanted:
         return []
@@ -99,7 +100,7 @@ def _current(found: Sequence[Candidate], store: UnitStore, principal: Principal)
     return [c for c in found if c.passage_id in sources]
 
 
-def _absent(entries: Sequence[RegistryEntry], found: Sequence[Candidate]) -> str:
+def _absent(entries: Sequence[RegistryEntry], found: Sequence[Address]) -> str:
     if found:
         return "Only an older version of the document holds it."
     for entry in entries:
@@ -109,7 +110,7 @@ def _absent(entries: Sequence[RegistryEntry], found: Sequence[Candidate]) -> str
     return "No unit or sentence that you may read holds it."
 
 
-def _indexed(found: Sequence[Candidate]) -> str:
+def _indexed(found: Sequence[Address]) -> str:
     units = sum(c.kind != SENTENCE_KIND for c in found)
     sentences = len(found) - units
     if not units:
@@ -118,7 +119,7 @@ def _indexed(found: Sequence[Candidate]) -> str:
 
 
 def follow(
-    trace: Trace, expected: Sequence[Candidate], *, whole: bool
+    trace: Trace, expected: Sequence[Address], *, whole: bool
 ) -> tuple[Stage, dict[str, str]]:
     """How far the expected addresses came in the trace. Pure. With ``whole``, any sentence of
     their passages will do; else one of their own must have been kept or cited."""

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 from resin_es.errors import GenerationGone, ModelError
 from resin_es.index.filters import Filters, address_filter
-from resin_es.model import Answer, Candidate, Plan, Principal, Trace
+from resin_es.model import Answer, Plan, Principal, Trace
 from resin_es.ports import Composer, Embedder, Planner, SearchResponse, UnitStore
 from resin_es.query import checks, hits
 from resin_es.query.answering import composed, keep, settled, unanswered
 from resin_es.query.choosing import Chosen, choose
 from resin_es.query.diagnose import Diagnosis, diagnose
 from resin_es.query.fence import fence
+from resin_es.query.hits import Address
 from resin_es.query.hop import hop_body
 from resin_es.query.pinned import TRIES, generation_of, pinned, steadily
 from resin_es.query.replay import HopReplay, replay
@@ -81,26 +82,26 @@ class QueryEngine:
             return asked, store.search([body], None)[0][0]
 
         asked, response = steadily(once)
-        found = hits.candidates(response, settings)
+        found = hits.ranked(response, settings)
         top = found[: 2 * settings.k]
         wanted = {c.passage_id: c.document_key for c in top}
         kept = self._fenced(top, wanted, principal) if wanted else []
         return SearchResult(query=asked, hits=tuple(kept[: settings.k]), took_ms=response.took_ms)
 
     def _fenced(
-        self, found: tuple[Candidate, ...], wanted: dict[str, str], principal: Principal
+        self, found: tuple[Address, ...], wanted: dict[str, str], principal: Principal
     ) -> list[AddressHit]:
         fetched = self.store.fetch(list(wanted), list(dict.fromkeys(wanted.values())))
         sources = fence(fetched, wanted.items(), principal).sources
         return [
             AddressHit(
-                candidate=candidate,
+                candidate=address.candidate(),
                 title=source.entry.title,
                 url=source.entry.url,
-                sentences=tuple(s for s in source.sentences if s.id in candidate.sentence_ids),
+                sentences=tuple(s for s in source.sentences if s.id in address.sentence_ids),
             )
-            for candidate in found
-            if (source := sources.get(candidate.passage_id)) is not None
+            for address in found
+            if (source := sources.get(address.passage_id)) is not None
         ]
 
     def retrieve(

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from resin_es.model import Candidate, Hop, HopResult
+from resin_es.model import Hop, HopResult
 from resin_es.model.base import content_id
 from resin_es.query.bridge import Bridge
+from resin_es.query.hits import Address
 from resin_es.query.links import linked_chances
 from resin_es.query.ranking import Hits, chances, document_scores, sentence_hits
 
@@ -39,14 +40,14 @@ class Found:
         hop: Hop,
         body: dict[str, Any],
         bridge: Bridge | None,
-        pool: tuple[Candidate, ...],
+        pool: tuple[Address, ...],
         lexical: Mapping[str, float],
         took_ms: int = 0,
     ) -> None:
         self.hop, self.body, self.bridge = hop, body, bridge
         self.reference = by_reference(body)
         self.pool, self.lexical, self.took_ms = pool, lexical, took_ms
-        self.kept: tuple[Candidate, ...] = ()
+        self.kept: tuple[Address, ...] = ()
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -82,7 +83,7 @@ class Found:
             hop=self.hop,
             bridged_with=self.bridge.entities if self.bridge else (),
             body=self.reference,
-            candidates=self.kept,
+            candidates=tuple(address.candidate() for address in self.kept),
             took_ms=self.took_ms,
         )
 

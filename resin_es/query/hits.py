@@ -1,53 +1,65 @@
-"""Raw hits → ranked candidates. The two parts of a score are fused here, by our own rule."""
+"""Raw hits → ranked addresses. The two parts of a score are fused here, by our own rule."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from resin_es.model import Candidate, DocumentHit
 from resin_es.ports import SearchHit, SearchResponse
 from resin_es.query.hop import DENSE, KIND, LEXICAL
 from resin_es.query.settings import QuerySettings
 
-_TEXTS = (
-    "kind",
-    "passage_id",
-    "document_key",
-    "document_id",
-    "source",
-    "statement",
-    "subject",
-    "object",
-    "title",
-)
-"""What a hit says of its address, each a text; sentences lack some of it."""
+
+class Address(NamedTuple):
+    """An address as a hop hit it, with the fields of a ``Candidate``. A plain tuple: a hop's pool
+    holds hundreds, few of which are handed out."""
+
+    address_id: str
+    kind: str
+    passage_id: str
+    document_key: str
+    document_id: str
+    source: str
+    sentence_ids: tuple[str, ...]
+    score: float
+    dense: float | None = None
+    lexical: float | None = None
+    rank: int = 0
+    statement: str = ""
+    subject: str = ""
+    object: str = ""
+    aliases: tuple[str, ...] = ()
+    title: str = ""
+
+    def candidate(self) -> Candidate:
+        """The address as it is handed out."""
+        return Candidate(**self._asdict())
 
 
-def candidates(response: SearchResponse, settings: QuerySettings) -> tuple[Candidate, ...]:
-    """All hits of one hop as candidates, best first, ties broken by id; ``rank`` from 1.
+def ranked(response: SearchResponse, settings: QuerySettings) -> tuple[Address, ...]:
+    """All hits of one hop, best first, ties broken by id; ``rank`` from 1.
 
     Where the server names the parts, ``dense`` is the cosine in [0, 1] as Elasticsearch maps
     it and ``lexical`` is BM25. Where it does not, the order of the boosted sum serves.
     """
     hits = response.hits
     parts = [_parts(hit, settings.dense_boost) for hit in hits]
-    if any(part for part in parts):
+    if any(parts):
         scores = fused(parts, settings)
     else:
         scores = [1.0 - index / max(1, len(hits)) for index in range(len(hits))]
-    ranked = sorted(zip(hits, parts, scores, strict=True), key=lambda item: (-item[2], item[0].id))
+    order = sorted(range(len(hits)), key=lambda index: (-scores[index], hits[index].id))
     return tuple(
-        _candidate(hit, part, score, rank)
-        for rank, (hit, part, score) in enumerate(ranked, start=1)
+        _address(hits[index], parts[index], scores[index], rank)
+        for rank, index in enumerate(order, start=1)
     )
 
 
-def _parts(hit: SearchHit, boost: float) -> dict[str, float]:
+def _parts(hit: SearchHit, boost: float) -> Mapping[str, float]:
     """The named parts, the kNN boost taken out again (the server reports it included)."""
-    found = {name: float(value) for name, value in hit.parts.items()}
-    if DENSE in found and boost > 0:
-        found[DENSE] /= boost
-    return found
+    found = hit.parts
+    return {**found, DENSE: found[DENSE] / boost} if DENSE in found and boost > 0 else found
 
 
 def fused(parts: Sequence[Mapping[str, float]], settings: QuerySettings) -> list[float]:
@@ -69,17 +81,26 @@ def fused(parts: Sequence[Mapping[str, float]], settings: QuerySettings) -> list
     ]
 
 
-def _candidate(hit: SearchHit, parts: Mapping[str, float], score: float, rank: int) -> Candidate:
-    body = hit.source
-    return Candidate(
-        address_id=hit.id,
-        sentence_ids=body.get("sentence_ids") or (),
-        aliases=body.get("aliases") or (),
-        score=score,
-        dense=parts.get(DENSE),
-        lexical=parts.get(LEXICAL),
-        rank=rank,
-        **{name: body.get(name) or "" for name in _TEXTS},
+def _address(hit: SearchHit, parts: Mapping[str, float], score: float, rank: int) -> Address:
+    """What a hit says of its address; sentences lack some of it."""
+    told = hit.source.get
+    return Address(
+        hit.id,
+        told("kind") or "",
+        told("passage_id") or "",
+        told("document_key") or "",
+        told("document_id") or "",
+        told("source") or "",
+        tuple(told("sentence_ids") or ()),
+        score,
+        parts.get(DENSE),
+        parts.get(LEXICAL),
+        rank,
+        told("statement") or "",
+        told("subject") or "",
+        told("object") or "",
+        tuple(told("aliases") or ()),
+        told("title") or "",
     )
 
 

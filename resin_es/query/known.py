@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from resin_es.model import Candidate, PassageRef, Principal, RegistryEntry
+from resin_es.model import PassageRef, Principal, RegistryEntry
 from resin_es.ports import FetchedEvidence, UnitStore
 from resin_es.query.fence import readable
+from resin_es.query.hits import Address
 
 
 class Known:
@@ -39,7 +40,7 @@ class Known:
         """The entry, if the reader may read its document and it may serve as evidence."""
         return self._entries.get(key)
 
-    def current(self, candidate: Candidate) -> bool:
+    def current(self, candidate: Address) -> bool:
         """Whether the registry lists the candidate's passage, as far as is known."""
         entry = self.entry(candidate.document_key)
         return entry is not None and any(r.id == candidate.passage_id for r in entry.passages)

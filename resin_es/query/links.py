@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
-from resin_es.model import Candidate
+from resin_es.query.hits import Address
 from resin_es.query.words import STOPWORDS, fold, names, words
 
 SOURCES = 2
@@ -67,8 +67,8 @@ class Name(NamedTuple):
 def named_by(
     question: str,
     documents: Sequence[str],
-    naming: Sequence[Candidate],
-    pool: Sequence[Candidate],
+    naming: Sequence[Address],
+    pool: Sequence[Address],
     limit: int,
 ) -> list[Name]:
     """Up to ``limit`` names that ``documents`` (keys, best first) bring and the question does
@@ -95,7 +95,7 @@ def named_by(
     return _bounded(telling, limit)
 
 
-def _naming(own: Sequence[Candidate]) -> Iterable[tuple[str, str]]:
+def _naming(own: Sequence[Address]) -> Iterable[tuple[str, str]]:
     """Names with the address each comes from: the title's, then units', then sentences'."""
     for candidate in own[:1]:
         yield bare_title(candidate.title), candidate.address_id
@@ -104,7 +104,7 @@ def _naming(own: Sequence[Candidate]) -> Iterable[tuple[str, str]]:
             yield text, candidate.address_id
 
 
-def _texts(pool: Sequence[Candidate]) -> dict[str, str]:
+def _texts(pool: Sequence[Address]) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for candidate in pool:
         texts.setdefault(candidate.document_key, []).append(key_of(candidate.statement))
@@ -134,7 +134,7 @@ def _bounded(found: Sequence[Name], limit: int) -> list[Name]:
     return kept
 
 
-def named_entities(candidate: Candidate) -> list[str]:
+def named_entities(candidate: Address) -> list[str]:
     """Names in a unit's subject, object and aliases; in a sentence's text, if it is one."""
     fields = [candidate.subject, candidate.object, *candidate.aliases]
     if not any(fields):
@@ -193,7 +193,7 @@ def link_clause(found: Sequence[Name]) -> dict[str, Any]:
 # ---------------------------------------------------------------- what came of it
 
 
-def links(pool: Sequence[Candidate], found: Sequence[Name]) -> dict[str, float]:
+def links(pool: Sequence[Address], found: Sequence[Name]) -> dict[str, float]:
     """How closely each document of ``pool`` is linked, from 0 to 1: the best of its links,
     each by closeness, rarity of the name and weight of the document that said it. A document
     is not linked by what it says itself."""
@@ -218,7 +218,7 @@ def links(pool: Sequence[Candidate], found: Sequence[Name]) -> dict[str, float]:
     }
 
 
-def _said(candidate: Candidate) -> str:
+def _said(candidate: Address) -> str:
     told = (candidate.title, candidate.statement, candidate.subject, *candidate.aliases)
     return "|".join(key_of(text) for text in told if text)
 
@@ -231,9 +231,7 @@ def _weight(name: Name, document: str) -> float:
     return max((v for source, v in name.sources.items() if source != document), default=0.0)
 
 
-def linked_chances(
-    pool: Sequence[Candidate], found: Sequence[Name], best: Best
-) -> dict[str, float]:
+def linked_chances(pool: Sequence[Address], found: Sequence[Name], best: Best) -> dict[str, float]:
     """For each linked document, the chance that it is the one to go on to; the best document
     itself is no news and stays out. With the chance that there is none they sum to 1."""
     likeness: dict[str, float] = {}

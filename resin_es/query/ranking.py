@@ -14,7 +14,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from resin_es.index.records import SENTENCE_KIND
-from resin_es.model import Candidate, PassageRef
+from resin_es.model import PassageRef
+from resin_es.query.hits import Address
 
 TOP = 2
 """How many addresses of a document count together."""
@@ -46,7 +47,7 @@ NEIGHBOURS = (0.5, 0.25)
 """What the scores of the sentences next to one, and next but one, add to its own: evidence lies
 together."""
 
-Worth = Callable[[Candidate], float]
+Worth = Callable[[Address], float]
 
 Hits = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Score of every sentence that was hit, by its id, by document and passage."""
@@ -64,7 +65,7 @@ class Helping(NamedTuple):
     scores: Mapping[str, float]
 
 
-def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) -> dict[str, float]:
+def document_scores(found: Sequence[Address], lexical: Mapping[str, float]) -> dict[str, float]:
     """The fused score of every document that an address or the document search hit: the
     standard scores of its own lexical score, its best sentence and its two best, weighted.
 
@@ -89,7 +90,7 @@ def document_scores(found: Sequence[Candidate], lexical: Mapping[str, float]) ->
     return {key: sum(part[index] for part in parts) for index, key in enumerate(keys)}
 
 
-def _nearness(found: Sequence[Candidate]) -> Worth:
+def _nearness(found: Sequence[Address]) -> Worth:
     """A candidate's cosine; of those that words alone brought, the least one. The whole score
     where the server does not tell its parts apart."""
     least = min((c.dense for c in found if c.dense is not None), default=None)
@@ -98,7 +99,7 @@ def _nearness(found: Sequence[Candidate]) -> Worth:
     return lambda candidate: 2.0 * (least if candidate.dense is None else candidate.dense) - 1.0
 
 
-def _score(candidate: Candidate) -> float:
+def _score(candidate: Address) -> float:
     return candidate.score
 
 
@@ -196,7 +197,7 @@ def further(
     return result
 
 
-def sentence_hits(found: Sequence[Candidate], worth: Worth = _score) -> Hits:
+def sentence_hits(found: Sequence[Address], worth: Worth = _score) -> Hits:
     """What the search says of sentences. A sentence's own address decides; units speak for it
     (the best of them) only where its own was not hit."""
     result: dict[str, dict[str, dict[str, float]]] = {}

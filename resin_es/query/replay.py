@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from resin_es.errors import StoreError
-from resin_es.model import Candidate, Hop, Trace
+from resin_es.model import Hop, Trace
 from resin_es.model.base import Frozen
 from resin_es.model.trace import TracedHop
 from resin_es.ports import Embedder, SearchResponse, UnitStore
 from resin_es.query import hits
 from resin_es.query.bridge import FOLLOW_UP, by_id, completed, entities_of
 from resin_es.query.found import embedded_text, vector_reference
+from resin_es.query.hits import Address
 from resin_es.query.links import named_by
 from resin_es.query.settings import QuerySettings
 from resin_es.query.trace import hashed
@@ -60,11 +61,11 @@ def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay
     )
     plain = [hop for hop in trace.hops if not hop.bridged_from]
     vectors = _vectors([_searched(trace, hop.hop) for hop in plain], embedder)
-    pools: dict[str, tuple[Candidate, ...]] = {}
+    pools: dict[str, tuple[Address, ...]] = {}
     if plain:
         responses, _ = store.search(replay_bodies(trace, vectors), None)
         for hop, response in zip(plain, responses, strict=True):
-            pools[hop.hop.id] = hits.candidates(response, settings)
+            pools[hop.hop.id] = hits.ranked(response, settings)
     later = [hop for hop in trace.hops if hop.bridged_from]
     if later:
         again = [_completed(hop, trace.question, pools, settings) for hop in later]
@@ -76,7 +77,7 @@ def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay
         answered: Sequence[SearchResponse]
         answered, _ = store.search(bodies, None)
         for hop, response in zip(later, answered, strict=True):
-            pools[hop.hop.id] = hits.candidates(response, settings)
+            pools[hop.hop.id] = hits.ranked(response, settings)
     return [_compared(hop.hop.id, hop.candidates, pools[hop.hop.id]) for hop in trace.hops]
 
 
@@ -98,7 +99,7 @@ def _vectors(hops: Sequence[Hop], embedder: Embedder) -> dict[str, list[float]]:
 def _completed(
     traced: TracedHop,
     question: str,
-    pools: Mapping[str, Sequence[Candidate]],
+    pools: Mapping[str, Sequence[Address]],
     settings: QuerySettings,
 ) -> tuple[Hop, tuple[str, ...]]:
     """A bridged hop as it was searched, and the names that a follow-up went by: read again in
@@ -132,7 +133,7 @@ def _with_words(body: Mapping[str, Any], words: Sequence[str], vector: Vectors) 
     return result
 
 
-def _compared(hop: str, traced: Sequence[Any], now: Sequence[Candidate]) -> HopReplay:
+def _compared(hop: str, traced: Sequence[Any], now: Sequence[Address]) -> HopReplay:
     before = [c.address_id for c in traced]
     if not before:
         return HopReplay(hop=hop, k=0, overlap=1.0, same_order=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resin_es.index.filters import Filters, address_filter, document_filter
-from resin_es.model import UNIT_KINDS, Candidate, DocumentHit, Hop, Plan, Principal
+from resin_es.model import UNIT_KINDS, DocumentHit, Hop, Plan, Principal
 from resin_es.ports import Embedder, UnitStore
 from resin_es.query import hits
 from resin_es.query.bridge import (
@@ -19,6 +19,7 @@ from resin_es.query.bridge import (
     waves,
 )
 from resin_es.query.found import Found, embedded_text
+from resin_es.query.hits import Address
 from resin_es.query.hop import document_body, hop_body
 from resin_es.query.known import Known
 from resin_es.query.links import SOURCES, Best, link_clause, named_by
@@ -88,7 +89,7 @@ class Searching:
 
     def _bridge(self, hop: Hop, question: str, plan: Plan) -> Bridge:
         """Only current passages of the predecessors' best documents name entities."""
-        found: list[Candidate] = []
+        found: list[Address] = []
         for name in ancestors(hop, plan.hops):
             found.extend(self._readable(name, self.settings.k)[1])
         units = [c for c in found if c.subject or c.object]
@@ -111,7 +112,7 @@ class Searching:
         best = Best(top, likeness, self.found[asked].chances[top])
         return followed(follow_up(question, asked), found, best)
 
-    def _readable(self, name: str, count: int) -> tuple[list[str], list[Candidate]]:
+    def _readable(self, name: str, count: int) -> tuple[list[str], list[Address]]:
         """The ``count`` best documents of a hop that the reader may read, and what the hop
         found in current passages of these."""
         item = self.found[name]
@@ -142,9 +143,7 @@ class Searching:
             self.documents = hits.documents(by_document)
         lexical = self.lexical
         found = [
-            Found(
-                hop, body, bridge, hits.candidates(answer, self.settings), lexical, answer.took_ms
-            )
+            Found(hop, body, bridge, hits.ranked(answer, self.settings), lexical, answer.took_ms)
             for (hop, bridge), body, answer in zip(hops, bodies, responses, strict=True)
         ]
         self.found.update({item.hop.id: item for item in found})

@@ -15,11 +15,11 @@ def hit(name: str, score: float = 1.0, **parts: float) -> SearchHit:
 
 
 def ranked(*found: SearchHit, settings: QuerySettings = SETTINGS) -> list[str]:
-    return [c.address_id for c in hits.candidates(SearchResponse(hits=found), settings)]
+    return [c.address_id for c in hits.ranked(SearchResponse(hits=found), settings)]
 
 
 def test_parts_are_told_apart_and_the_boost_is_taken_out() -> None:
-    (only,) = hits.candidates(
+    (only,) = hits.ranked(
         SearchResponse(hits=(hit("a", 906.0, dense=900.0, lexical=6.0),)), SETTINGS
     )
     assert only.dense == pytest.approx(0.9)
@@ -36,7 +36,7 @@ def test_an_unbounded_lexical_part_does_not_swamp_the_cosine() -> None:
 
 
 def test_a_lexical_hit_counts_as_near_as_the_farthest_dense_one() -> None:
-    found = hits.candidates(
+    found = hits.ranked(
         SearchResponse(
             hits=(hit("far", dense=600.0), hit("near", dense=900.0), hit("word", lexical=5.0))
         ),
@@ -57,7 +57,7 @@ def test_ties_are_broken_by_id() -> None:
 
 
 def test_without_parts_the_order_of_the_sum_serves() -> None:
-    found = hits.candidates(
+    found = hits.ranked(
         SearchResponse(hits=(hit("z", 9.0), hit("a", 8.0), hit("m", 7.0))), SETTINGS
     )
     assert [c.address_id for c in found] == ["z", "a", "m"]
@@ -65,7 +65,7 @@ def test_without_parts_the_order_of_the_sum_serves() -> None:
 
 
 def test_nothing_found_is_nothing() -> None:
-    assert hits.candidates(SearchResponse(), SETTINGS) == ()
+    assert hits.ranked(SearchResponse(), SETTINGS) == ()
     assert hits.documents(None) == ()
 
 
