@@ -9,6 +9,8 @@ configuration folder.
 from __future__ import annotations
 
 import difflib
+import json
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -23,6 +25,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from pydantic_settings import SettingsError as SourceError
 
 from resin_es.errors import SettingsError
 from resin_es.model.base import Frozen
@@ -30,6 +33,7 @@ from resin_es.model.base import Frozen
 PREFIX = "RESIN_"
 FOREIGN = ("RESIN_TEST_", "RESIN_SHARED_DATA", "RESIN_SETTINGS")
 """Variables that belong to the tests or say where the file is."""
+PRICES = "[input, output] or [input, output, cache write, cache read], each 0 or more"
 
 
 class Settings(BaseSettings):
@@ -184,6 +188,21 @@ class Settings(BaseSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _prices(cls, value: Any) -> Any:
+        """A price below 0, or that is no number, would never reach a cap."""
+        table = value if isinstance(value, dict) else {"a model": value}
+        for model, price in table.items():
+            if not _is_price(price):
+                raise ValueError(f"{model!r} must have {PRICES}")
+        return value
+
+    @field_validator("record", "replay", mode="before")
+    @classmethod
+    def _folder(cls, value: Any) -> Any:
+        return None if value == "" else value  # not the folder one happens to be in
+
     @field_validator("es_url", "anthropic_url", "judge_url", "external_url")
     @classmethod
     def _url(cls, value: str | None) -> str | None:
@@ -205,6 +224,14 @@ class Settings(BaseSettings):
         if path is not None:
             sources.append(TomlConfigSettingsSource(settings_cls, toml_file=path))
         return tuple(sources)
+
+
+def _is_price(value: Any) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) in (2, 4)
+        and all(type(one) in (int, float) and 0 <= one < math.inf for one in value)
+    )
 
 
 def java_homes() -> dict[str, str]:
@@ -283,7 +310,9 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(
             "; ".join(lines) + ".", hint="`resin-es settings` lists every setting."
         ) from error
-    except ValueError as error:  # a file that is not TOML, a dict that is not JSON
+    except SourceError as error:
+        raise SettingsError(_no_json(error), hint="Write it as JSON, in double quotes.") from error
+    except ValueError as error:  # a file that is not TOML
         raise SettingsError(f"Settings cannot be read: {error}.", hint="Mend the value.") from error
 
 
@@ -293,7 +322,15 @@ def _explain(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name, Settings.model_fields, n=1)
         return f"there is no setting {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
-    return f"{where}: {error['msg']}"
+    return f"{where}: {str(error['msg']).removeprefix('Value error, ')}"
+
+
+def _no_json(error: SourceError) -> str:
+    """Names the variable; what it holds may be secret, and is not shown."""
+    named = re.search(r'field "(\w+)"', str(error))
+    cause = f": {error.__cause__}" if isinstance(error.__cause__, json.JSONDecodeError) else ""
+    name = f"{PREFIX}{named[1].upper()}" if named else "A setting"
+    return f"{name} is not JSON{cause}."
 
 
 def setting_rows(settings: Settings) -> list[SettingRow]:

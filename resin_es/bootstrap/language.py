@@ -87,7 +87,9 @@ def metered_model(
 
 def _exchanging(settings: Settings) -> LanguageModel:
     if settings.record and settings.replay:
-        raise SettingsError("RESIN_RECORD and RESIN_REPLAY contradict each other.")
+        raise SettingsError(
+            "RESIN_RECORD and RESIN_REPLAY contradict each other.", hint="Unset one of them."
+        )
     if settings.replay:
         from resin_es.adapters.recording import ReplayModel
 

@@ -88,7 +88,7 @@ def index(
                 batch=batch,
                 consent=functools.partial(_consent, yes=yes, quiet=json_output),
             )
-        except ResinError:
+        except (ResinError, KeyboardInterrupt):
             if not json_output:
                 print_spending(resin.spending)
             raise
@@ -119,9 +119,11 @@ def _consent(estimate: Estimate, *, yes: bool, quiet: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        priced = estimate.dollars is not None
+        sum_ = f"about {dollars(estimate.dollars)}" if priced else "at a price that nobody knows,"
         raise UsageError(
-            f"The first paid reading of a source has to be agreed to: about "
-            f"{dollars(estimate.dollars)} for {estimate.calls:,} calls.",
+            "A source's first paid reading by a model has to be agreed to: "
+            f"{sum_} for {estimate.calls:,} calls.",
             hint="Give --yes, and --max-cost DOLLARS to bound it.",
         )
     return typer.confirm("Have it read for about that?", err=True)

@@ -66,7 +66,7 @@ _BY_KIND = {
     "not_found_error": _Says(
         ModelUnavailable,
         "{url} has no model {model!r}: {what}.",
-        "Check the model's name and RESIN_ANTHROPIC_URL.",
+        "Check the model's name, and RESIN_ANTHROPIC_URL (which goes without /v1/messages).",
     ),
     "request_too_large": _TOO_LONG,
     "rate_limit_error": _Says(ModelError, "{url} takes no more calls{after}: {what}.", _SLOWER),

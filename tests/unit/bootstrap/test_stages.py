@@ -80,3 +80,37 @@ def test_a_file_of_settings_and_its_origin(monkeypatch: pytest.MonkeyPatch, tmp_
     path.write_text("bugdet = 1\n")
     with pytest.raises(SettingsError, match="did you mean 'budget'"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": 5}', '{"a": [-1, 2]}', '{"a": [NaN, 2]}', "[1, 2]"],
+)
+def test_a_price_that_no_cap_would_hold_under_is_refused(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("RESIN_PRICES", value)
+    with pytest.raises(SettingsError, match="cache write") as caught:
+        load_settings()
+    assert caught.value.message.count("RESIN_PRICES") == 1
+
+
+def test_prices_are_two_or_four_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESIN_PRICES", '{"a": [0, 0], "b": [1, 2, 3, 0.5]}')
+    assert load_settings().prices == {"a": (0, 0), "b": (1, 2, 3, 0.5)}
+
+
+@pytest.mark.parametrize("name", ["RESIN_PRICES", "RESIN_ANTHROPIC_OPTIONS", "RESIN_ES_HEADERS"])
+def test_what_is_no_json_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "{hidden-word: 1}")
+    with pytest.raises(SettingsError, match=f"{name} is not JSON") as caught:
+        load_settings()
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["record", "replay"])
+def test_an_empty_folder_is_none_and_not_the_one_somebody_is_in(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(f"RESIN_{name.upper()}", "")
+    assert getattr(load_settings(), name) is None
