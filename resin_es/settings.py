@@ -192,7 +192,7 @@ class Settings(BaseSettings):
     @classmethod
     def _prices(cls, value: Any) -> Any:
         """A price below 0, or that is no number, would never reach a cap."""
-        table = value if isinstance(value, dict) else {"a model": value}
+        table = value if isinstance(value, dict) else {"a model": None}
         for model, price in table.items():
             if not _is_price(price):
                 raise ValueError(f"{model!r} must have {PRICES}")
