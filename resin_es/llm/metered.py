@@ -68,6 +68,11 @@ def total(spending: Spending) -> StageSpending:
     return result
 
 
+def _exactly(amount: float) -> str:
+    """With two digits, or as many as it has."""
+    return f"{amount:.2f}" if round(amount, 2) == amount else f"{amount:g}"
+
+
 class MeteredModel:
     """A LanguageModel around another: asks the cap, then the limiter, then the model, and enters
     what it took. Thread-safe.
@@ -105,8 +110,8 @@ class MeteredModel:
         spent = self._ledger.spent()
         if spent >= self._cap:
             raise BudgetSpent(
-                f"The cap of ${self._cap:.2f} is reached (${spent:.4f} spent): no further call "
-                "goes out.",
+                f"The cap of ${_exactly(self._cap)} is reached (${spent:.4f} spent): no further "
+                "call goes out.",
                 spent=spent,
                 cap=self._cap,
                 hint=MORE_MONEY,

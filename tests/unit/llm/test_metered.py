@@ -274,3 +274,14 @@ def test_lanes_lose_no_count() -> None:
         thread.join(timeout=20)
     assert metered.spending["units"].calls == 800
     assert metered.spending["units"].dollars == 200.0
+
+
+@pytest.mark.parametrize(
+    ("cap", "shown"), [(0.005, "$0.005"), (0.0, "$0.00"), (5.0, "$5.00"), (12.5, "$12.50")]
+)
+def test_a_cap_is_shown_as_it_was_given(cap: float, shown: str) -> None:
+    ledger = Ledger()
+    ledger.enter(Spend(key="a", stage="units", model="m", dollars=cap))
+    with pytest.raises(BudgetSpent) as caught:
+        MeteredModel(Model(), Limiter(), ledger, cap=cap).check()
+    assert f"cap of {shown} is reached" in caught.value.message
