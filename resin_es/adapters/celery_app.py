@@ -33,8 +33,8 @@ QUEUE_OF: Mapping[str, QueueName] = {
 """Every task and its queue."""
 
 LANES: Mapping[QueueName, int] = {"sync": 1, "read": 8, "index": 8}
-"""Redis lists of a queue. A source's messages keep to one, and lists are served in turn: a source
-with a hundred thousand documents does not stand in front of one with three."""
+"""Redis lists of a queue. A source's messages keep to one, and a queue's lists are served in turn:
+a source with a hundred thousand documents does not stand in front of one with three."""
 
 
 class BrokerOptions(Frozen):
@@ -135,7 +135,7 @@ def _broker(options: BrokerOptions) -> dict[str, Any]:
             "visibility_timeout": options.visible_s,
             "global_keyprefix": options.space,
             "priority_steps": [0],  # no priorities, so one list a lane
-            "queue_order_strategy": "round_robin",
+            "queue_order_strategy": "resin_es.adapters.queue_order:Turns",
             "socket_connect_timeout": options.connect_s,
             "socket_timeout": 30.0,
             "socket_keepalive": True,

@@ -247,15 +247,10 @@ def test_limits_whose_redis_is_away_let_nothing_out() -> None:
 # ---------------------------------------------------------------- turns
 
 
-def test_a_large_source_does_not_stand_before_a_small_one(
-    queue: CeleryQueue, options: BrokerOptions
-) -> None:
+def drained(options: BrokerOptions, count: int) -> list[str]:
+    """The first key (or the source) of ``count`` messages, as a worker of all queues takes them."""
     from resin_es.adapters.celery_app import celery_app
 
-    for number in range(40):
-        queue.put("read_document", "large", [f"large-{number}"])
-    queue.put("read_document", "small", ["small-0"])
-    queue.put("sync_source", "small")
     served: list[str] = []
 
     def taken(message: Any) -> None:
@@ -267,10 +262,35 @@ def test_a_large_source_does_not_stand_before_a_small_one(
         consumer = app.amqp.TaskConsumer(connection, on_message=taken)
         consumer.qos(prefetch_count=1)
         with consumer:
-            for _ in range(42):
+            for _ in range(count):
                 connection.drain_events(timeout=20)
+    return served
+
+
+def test_a_large_source_does_not_stand_before_a_small_one(
+    queue: CeleryQueue, options: BrokerOptions
+) -> None:
+    for number in range(40):
+        queue.put("read_document", "large", [f"large-{number}"])
+    queue.put("read_document", "small", ["small-0"])
+    queue.put("sync_source", "small")
+    served = drained(options, 42)
     assert {"small-0", "small"} < set(served[:5]), served[:5]
     assert [one for one in served if one.startswith("large")] == [f"large-{n}" for n in range(40)]
+
+
+def test_all_documents_answer_before_any_is_read(
+    queue: CeleryQueue, options: BrokerOptions
+) -> None:
+    for number in range(3):
+        queue.put("read_document", "old", [f"read-{number}"])
+    for number in range(4):
+        queue.put("embed_and_commit", "large", [f"large-{number}"])
+    for number in range(2):
+        queue.put("embed_and_commit", "small", [f"small-{number}"])
+    served = drained(options, 9)
+    assert served[6:] == ["read-0", "read-1", "read-2"], served
+    assert {"small-0", "small-1"} < set(served[:4]), served
 
 
 # ---------------------------------------------------------------- doctor

@@ -32,7 +32,7 @@ def test_every_option_is_set_on_purpose() -> None:
             "visibility_timeout": 260,
             "global_keyprefix": "resin:kb:",
             "priority_steps": [0],
-            "queue_order_strategy": "round_robin",
+            "queue_order_strategy": "resin_es.adapters.queue_order:Turns",
             "socket_connect_timeout": 5.0,
             "socket_timeout": 30.0,
             "socket_keepalive": True,
