@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from resin_es.errors import StoreConflict
@@ -10,9 +9,9 @@ from resin_es.index.decide import with_rights
 from resin_es.index.rights import Change, apply_rights
 from resin_es.model import Document, Guard, RegistryEntry
 from resin_es.ports import StoredEntry
-from resin_es.ports.sync import TaskName, Unreadable
+from resin_es.ports.sync import Unreadable
+from resin_es.sync.backlog import Backlog, Due, age, first_task
 from resin_es.sync.desk import Desk, revocations
-from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.marking import Verdict, narrowed, pending, verdict
 from resin_es.sync.reports import SyncReport
 
@@ -26,11 +25,11 @@ class Applying:
     rights are in force when ``apply`` returns."""
 
     def __init__(
-        self, desk: Desk, source: str, dispatch: Dispatch, report: SyncReport, fetch: Fetch
+        self, desk: Desk, source: str, backlog: Backlog, report: SyncReport, fetch: Fetch
     ) -> None:
         """``fetch`` gives documents of the source as they stand now."""
         self._desk, self._source, self._fetch = desk, source, fetch
-        self._dispatch, self._report = dispatch, report
+        self._backlog, self._report = backlog, report
         self._screen = revocations(desk.book)
         self._pipeline = desk.indexers.reading.pipeline
 
@@ -59,7 +58,7 @@ class Applying:
         self, documents: Sequence[Document], stored: Mapping[str, StoredEntry]
     ) -> list[Row]:
         rows: list[Row] = []
-        for document in newest_first(self._screen(documents)):
+        for document in self._screen(documents):
             known = stored.get(document.key)
             entry = known.entry if known else None
             rows.append((document, known, verdict(document, entry, self._pipeline)))
@@ -83,20 +82,17 @@ class Applying:
 
     def _mark(self, rows: Sequence[Row]) -> list[Document]:
         marks: list[tuple[Document, Verdict, RegistryEntry, Guard | None]] = []
-        planned: Counter[TaskName] = Counter()
         for document, known, judged in rows:
             entry = known.entry if known else None
             if judged in (Verdict.NEW, Verdict.CHANGED):
-                marks.append(
-                    (document, judged, self._pending(document, entry, planned), _guard(known))
-                )
+                marked = pending(document, entry, queued_at=None)
+                marks.append((document, judged, marked, _guard(known)))
             elif judged is Verdict.NARROWED and entry is not None:
                 marks.append((document, judged, narrowed(document, entry), _guard(known)))
         if not marks:
             return []
         guards = self._desk.store.put_entries([(entry, guard) for _, _, entry, guard in marks])
         lost: list[Document] = []
-        due: dict[TaskName, list[Document]] = {}
         for (document, judged, entry, _), guard in zip(marks, guards, strict=True):
             if guard is None:
                 lost.append(document)
@@ -106,21 +102,9 @@ class Applying:
             self._report.rights_changed += judged is Verdict.NARROWED
             if judged is not Verdict.NARROWED:
                 self._report.pending += 1
-                due.setdefault(first_task(entry), []).append(document)
-        for task, held in due.items():
-            self._dispatch.send(task, self._source, [one.key for one in held])
+                when = age(document.updated_at)
+                self._backlog.add(Due(first_task(entry), self._source, document.key, False, when))
         return lost
-
-    def _pending(
-        self, document: Document, entry: RegistryEntry | None, planned: Counter[TaskName]
-    ) -> RegistryEntry:
-        """Marked as on its way only as far as the queue has room."""
-        marked = pending(document, entry, queued_at=self._desk.now())
-        task = first_task(marked)
-        planned[task] += 1
-        if planned[task] <= self._dispatch.room(task) * self._desk.settings.chunk:
-            return marked
-        return marked.model_copy(update={"heartbeat": None})
 
     def _change_rights(self, rows: Sequence[Row]) -> list[Document]:
         changes: list[Change] = []
@@ -136,17 +120,3 @@ class Applying:
 
 def _guard(known: StoredEntry | None) -> Guard | None:
     return known.guard if known else None
-
-
-def first_task(entry: RegistryEntry) -> TaskName:
-    """Sentence addresses first for a document that does not answer yet."""
-    return "read_document" if entry.passages else "embed_and_commit"
-
-
-def newest_first(documents: Sequence[Document]) -> list[Document]:
-    """By date of change, those without one last."""
-    return sorted(
-        documents,
-        key=lambda one: one.updated_at.timestamp() if one.updated_at else float("-inf"),
-        reverse=True,
-    )

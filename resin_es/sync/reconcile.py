@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import zip_longest
-from typing import NamedTuple
 
 from resin_es.index.lease import silent
 from resin_es.model import DocumentStatus, RegistryEntry
-from resin_es.ports.sync import EntryBrief, QueueName, TaskName
+from resin_es.ports.sync import EntryBrief, TaskName
+from resin_es.sync.backlog import TOGETHER, Due, age, first_task, send
 from resin_es.sync.desk import Desk
-from resin_es.sync.dispatch import QUEUE_OF, Dispatch
+from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.marking import crashed, retryable
 from resin_es.sync.orphans import sweep
 from resin_es.sync.reports import ReconcileReport
 from resin_es.sync.syncing import chunks
 
 LOOKED_AT = (DocumentStatus.PENDING, DocumentStatus.WORKING, DocumentStatus.PARTIAL)
-TOGETHER = 500
-
-
-class Due(NamedTuple):
-    """A document to queue. ``alone`` where an attempt of it ended badly."""
-
-    task: TaskName
-    source: str
-    key: str
-    alone: bool
-    age: float
-    """Minus the date of its last change: the newest first."""
 
 
 def reconcile(desk: Desk) -> ReconcileReport:
@@ -56,10 +43,7 @@ def reconcile(desk: Desk) -> ReconcileReport:
         report.settled += len(external_ids)
     due += _crashed(desk, lost, report)
     report.due = len(due)
-    messages = list(in_turn(due, desk.settings.chunk))
-    _mark_queued(desk, dispatch, messages)
-    for source, task, keys, alone in messages:
-        dispatch.send(task, source, keys, alone=alone)
+    for source, _, keys, _ in send(desk, dispatch, due, again=True):
         report.by_source[source] += len(keys)
     sent = dispatch.sent
     report.queued, report.tasks, report.held = sent.queued, sent.tasks, sent.held
@@ -94,8 +78,7 @@ def _task(brief: EntryBrief) -> TaskName:
 
 
 def _due(brief: EntryBrief) -> Due:
-    age = -brief.updated_at.timestamp() if brief.updated_at else float("inf")
-    return Due(_task(brief), brief.source, brief.key, brief.attempts > 0, age)
+    return Due(_task(brief), brief.source, brief.key, brief.attempts > 0, age(brief.updated_at))
 
 
 def _crashed(desk: Desk, lost: Sequence[EntryBrief], report: ReconcileReport) -> list[Due]:
@@ -125,56 +108,4 @@ def _crashed(desk: Desk, lost: Sequence[EntryBrief], report: ReconcileReport) ->
 
 
 def _again(entry: RegistryEntry, brief: EntryBrief) -> Due:
-    task: TaskName = "read_document" if entry.passages else "embed_and_commit"
-    return _due(brief)._replace(task=task, alone=True)
-
-
-Message = tuple[str, TaskName, list[str], bool]
-
-
-def _mark_queued(desk: Desk, dispatch: Dispatch, messages: Sequence[Message]) -> None:
-    """Note on what the queue has room for that it is on its way, before it goes: else the next
-    look, while it still waits there, would queue it once more."""
-    rooms: dict[QueueName, int] = {}
-    fitting: list[str] = []
-    for _, task, keys, _ in messages:
-        name = QUEUE_OF[task]
-        rooms[name] = rooms.get(name, dispatch.room(task)) - 1
-        if rooms[name] >= 0:
-            fitting += keys
-    for part in chunks(fitting, TOGETHER):
-        desk.store.put_entries(
-            [
-                (one.entry.model_copy(update={"heartbeat": desk.now()}), one.guard)
-                for one in desk.store.entries(part).values()
-                if one.entry.status is DocumentStatus.PENDING
-            ]
-        )
-
-
-def in_turn(due: Sequence[Due], chunk: int) -> Iterator[Message]:
-    """Messages of all sources in turn, so that none waits for another; each source's first
-    passes before its second ones, the newest documents first."""
-    by_source: dict[str, list[Message]] = {}
-    for source in sorted({one.source for one in due}):
-        mine = sorted(
-            (one for one in due if one.source == source),
-            key=lambda one: (one.task != "embed_and_commit", one.age, one.key),
-        )
-        by_source[source] = list(_messages(mine, chunk))
-    for round_ in zip_longest(*by_source.values()):
-        yield from (message for message in round_ if message is not None)
-
-
-def _messages(due: Sequence[Due], chunk: int) -> Iterator[Message]:
-    open_ones: dict[TaskName, list[str]] = {}
-    for one in due:
-        if one.alone:
-            yield one.source, one.task, [one.key], True
-            continue
-        keys = open_ones.setdefault(one.task, [])
-        keys.append(one.key)
-        if len(keys) == chunk:
-            yield one.source, one.task, open_ones.pop(one.task), False
-    for task, keys in open_ones.items():
-        yield due[0].source, task, keys, False
+    return _due(brief)._replace(task=first_task(entry), alone=True)

@@ -12,6 +12,7 @@ from resin_es.model import Document, DocumentStatus
 from resin_es.model.source import Source
 from resin_es.ports.sync import Unreadable
 from resin_es.sync.applying import Applying
+from resin_es.sync.backlog import Backlog
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import PAUSED, Hold, TakenOver, known_source
@@ -82,11 +83,12 @@ class _Sync:
         self._name = source.spec.name
         others = [one for one in desk.book.sources() if not one.source.state.paused]
         self._dispatch = Dispatch(desk.queue, desk.settings, share=len(others))
+        self._backlog = Backlog(desk, self._dispatch)
         self._index = desk.index_of(source.spec)
         self._applying = Applying(
             desk,
             self._name,
-            self._dispatch,
+            self._backlog,
             report,
             lambda external_ids: self._index.fetch(self._spec, external_ids),
         )
@@ -184,7 +186,8 @@ class _Sync:
             self._report.deleted += done.deleted
 
     def close(self) -> None:
-        """What became of the tasks."""
+        """Queue what was marked, now that all of it is known. Raises StoreError."""
+        self._backlog.send()
         sent = self._dispatch.sent
         self._report.queued, self._report.held = sent.queued, sent.held
         self._report.tasks, self._report.queue_error = sent.tasks, self._dispatch.error

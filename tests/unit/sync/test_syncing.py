@@ -226,7 +226,7 @@ def test_a_dead_letter_stays_one_until_it_changes(world: Any) -> None:
 def test_the_queue_is_never_filled_beyond_its_bound(make_world: Any) -> None:
     world = make_world(queue_bound=2)
     for number in range(20):
-        world.put(f"d{number:02}")
+        world.put(f"d{number:02}", updated_at=world.now - timedelta(days=number))
     report = world.sync()
     assert (report.pending, report.queued, report.held, report.tasks) == (20, 8, 12, 2)
     assert world.entry("d19").heartbeat is None, "nothing says that it is on its way"
