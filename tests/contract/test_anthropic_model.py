@@ -177,3 +177,13 @@ def test_what_was_paid_before_a_failure_is_told(model_on: Any) -> None:
         assert len(server.asked) == 2
     assert failed.value.reply.usage == Usage(input_tokens=10, output_tokens=5)
     assert failed.value.reply.dollars == pytest.approx(ONE)
+
+
+def test_a_tool_call_nested_too_deep_is_an_answer_without_data(model_on: Any) -> None:
+    deep: Any = 1
+    for _ in range(400):
+        deep = [deep]
+    with model_on(PROSE, claude_calls("answer", {"a": 1, "b": deep})) as (model, _):
+        reply = model.call(CALL)
+    assert (reply.route, reply.data, reply.calls) == ("tool", None, 2)
+    assert reply.dollars == pytest.approx(2 * ONE)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from resin_es.adapters.anthropic.requests import Route
 from resin_es.adapters.prices import Prices, price_of, usage_dollars
 from resin_es.errors import ModelError
+from resin_es.llm.pricing import input_tokens, tokens_of
 from resin_es.ports.language import ModelCall, ModelReply, Usage
 
 Got = Literal["text", "schema", "tool", "plain", "repaired"]
 
-_CUT = ("max_tokens", "model_context_window_exceeded")
+_CUT = ("max_tokens", "model_context_window_exceeded", "pause_turn")
+"""Why an answer ended before it was whole."""
+_DEEPEST = 50
+"""Levels of an output; those asked for have five. What is deeper cannot be written again."""
 _FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
 _OPENINGS = ("{", "[")
 
@@ -43,7 +49,7 @@ def reply_of(
         )
     text = "".join(str(block.get("text") or "") for block in _of_type(blocks, "text"))
     reason = str(read.get("stop_reason") or "")
-    usage = usage_of(read.get("usage"))
+    usage = usage_of(read.get("usage")) or counted(call, blocks)
     model = str(read.get("model") or call.model)
     data, got = _structure(blocks, text, call, route, usable=reason not in (*_CUT, "refusal"))
     return ModelReply(
@@ -59,16 +65,25 @@ def reply_of(
     )
 
 
-def usage_of(usage: Any) -> Usage:
+def usage_of(usage: Any) -> Usage | None:
     """Tokens as the API counts them: those written to or read from the prompt cache stand beside
-    the input tokens, not among them. Nothing counts as 0."""
+    the input tokens, not among them. None where it does not say."""
     read = _mapping(usage)
-    return Usage(
+    found = Usage(
         input_tokens=_count(read.get("input_tokens")),
         cache_write_tokens=_count(read.get("cache_creation_input_tokens")),
         cache_read_tokens=_count(read.get("cache_read_input_tokens")),
         output_tokens=_count(read.get("output_tokens")),
     )
+    return found if found.total else None
+
+
+def counted(call: ModelCall, blocks: Sequence[Any]) -> Usage:
+    """Tokens by length, for an endpoint that does not say: no cap would hold on nothing."""
+    said = [str(block.get("text") or "") for block in _of_type(blocks, "text")]
+    inputs = [block.get("input") for block in _of_type(blocks, "tool_use")]
+    said += [str(one) for one in inputs if not _too_deep(one)]
+    return Usage(input_tokens=input_tokens(call), output_tokens=tokens_of("".join(said)))
 
 
 def cost_of(
@@ -124,7 +139,9 @@ def _structure(
 
 def _tool_input(block: Mapping[str, Any]) -> Any:
     given = block.get("input")
-    return _parsed(given) if isinstance(given, str) else given  # some endpoints send it as text
+    if isinstance(given, str):  # some endpoints send it as text
+        return _parsed(given)
+    return None if _too_deep(given) else given
 
 
 def _parsed(text: str) -> Any:
@@ -133,7 +150,21 @@ def _parsed(text: str) -> Any:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return data if isinstance(data, (dict, list)) else None
+    return data if isinstance(data, (dict, list)) and not _too_deep(data) else None
+
+
+def _too_deep(data: Any) -> bool:
+    level = [data]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(level)
 
 
 def _within(text: str) -> list[Any]:
@@ -143,28 +174,34 @@ def _within(text: str) -> list[Any]:
     if start >= 0:
         with suppress(ValueError, RecursionError):
             found.append(json.JSONDecoder().raw_decode(text, start)[0])
-    return [one for one in found if one is not None]
+    return [one for one in found if one is not None and not _too_deep(one)]
 
 
 def _repaired(text: str) -> Any:
     import json_repair
 
     try:
-        return json_repair.loads(text)
+        data = json_repair.loads(text)
     except (ValueError, RecursionError):
         return None
+    return None if _too_deep(data) else data
 
 
-def _of_type(blocks: list[Any], kind: str) -> list[Mapping[str, Any]]:
-    return [block for block in blocks if isinstance(block, Mapping) and block.get("type") == kind]
+def _of_type(blocks: Sequence[Any], kind: str) -> list[Mapping[str, Any]]:
+    return [read for read in map(_mapping, blocks) if read.get("type") == kind]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
+    """The fields of a JSON object or of one of the SDK's values, one level deep: what a model
+    nested too deep cannot be dumped."""
     if isinstance(value, Mapping):
         return value
-    dump = getattr(value, "model_dump", None)
-    return dump(mode="json", warnings=False) if callable(dump) else {}
+    return {**vars(value), **(value.model_extra or {})} if isinstance(value, BaseModel) else {}
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    """Some endpoints write numbers as text, or with a point."""
+    try:
+        return max(0, int(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return 0

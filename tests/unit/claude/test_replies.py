@@ -106,7 +106,9 @@ def test_structure(route: Route, block: dict[str, Any], data: Any, got: str) -> 
 
 
 @pytest.mark.parametrize("route", ["schema", "tool", "plain"])
-@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])
+@pytest.mark.parametrize(
+    "reason", ["max_tokens", "model_context_window_exceeded", "pause_turn", "refusal"]
+)
 def test_an_unfinished_answer_has_no_data_however_whole_it_looks(route: Route, reason: str) -> None:
     for block in (text('{"a": 1}'), tool({"a": 1}), text('{"a": 1, "b": [2')):
         reply = read(route, block, reason=reason)
@@ -114,6 +116,24 @@ def test_an_unfinished_answer_has_no_data_however_whole_it_looks(route: Route, r
         assert reply.stop_reason == reason
         assert reply.refused is (reason == "refusal")
         assert reply.truncated is (reason != "refusal")
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [60, 300, 900])
+@pytest.mark.parametrize("route", ["schema", "tool", "plain"])
+def test_what_is_nested_too_deep_is_no_data(route: Route, levels: int) -> None:
+    """It could be read, but neither kept, recorded nor shown."""
+    data = {"a": nested(levels)}
+    for block in (tool(data), tool(json.dumps(data)), text(json.dumps(data))):
+        assert read(route, block).data is None
+        assert read(route, text("Here: " + json.dumps(data))).data is None
+    assert read(route, tool({"a": nested(40)})).data == {"a": nested(40)}
 
 
 def test_nothing_said() -> None:
@@ -128,9 +148,27 @@ def test_what_is_no_message(answer: Any) -> None:
     assert "RESIN_ANTHROPIC_URL" in raised.value.hint
 
 
-def test_usage_may_be_missing_or_null() -> None:
+@pytest.mark.parametrize("usage", [None, {}, {"input_tokens": None}, {"input_tokens": 0}, "many"])
+def test_what_an_endpoint_does_not_count_is_counted_by_length(usage: Any) -> None:
+    said = {**message(text("x" * 30)), "usage": usage}
+    found = reply_of(said, FREE, "text", {"m-1": (1.0, 10.0)})
+    assert found.usage == Usage(input_tokens=2, output_tokens=10)
+    assert found.dollars == pytest.approx(102 / 1_000_000)
+    said["content"] = [tool({"a": "x" * 30})]
+    assert reply_of(said, CALL, "tool", {}).usage.output_tokens > 10
+
+
+@pytest.mark.parametrize("number", ["120", 120.0, "120.0"])
+def test_numbers_in_other_spellings_count(number: Any) -> None:
+    said = {**message(text("x")), "usage": {"input_tokens": number, "output_tokens": number}}
+    found = reply_of(said, FREE, "text", {})
+    assert found.usage == Usage(input_tokens=120, output_tokens=120)
+
+
+def test_usage_that_makes_no_sense_counts_as_nothing() -> None:
     said = message(text("x"))
-    assert reply_of({**said, "usage": None}, FREE, "text", {}).usage == Usage()
+    said["usage"] = {"input_tokens": 5, "cache_read_input_tokens": float("nan")}
+    assert reply_of(said, FREE, "text", {}).usage == Usage(input_tokens=5)
     said["usage"] = {"input_tokens": 5, "cache_read_input_tokens": None, "output_tokens": "x"}
     assert reply_of(said, FREE, "text", {}).usage == Usage(input_tokens=5)
 
