@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -175,6 +176,32 @@ def test_results_that_break_off_are_an_error_after_those_that_came() -> None:
         assert next(results).state is BatchState.EXPIRED
         with pytest.raises(ModelError):
             next(results)
+
+
+@pytest.mark.parametrize(
+    ("line", "states"),
+    [
+        ({"custom_id": "a"}, {"a": "failed"}),
+        ({"custom_id": "a", "result": None}, {"a": "failed"}),
+        ({"custom_id": "a", "result": {"type": "succeeded"}}, {"a": "failed"}),
+        ({"custom_id": "a", "result": {"type": "new"}}, {"a": "failed"}),
+        (
+            {"custom_id": "a", "result": {"type": "errored", "error": {"error": "x"}}},
+            {"a": "failed"},
+        ),
+        ({"custom_id": 5, "result": {"type": "expired"}}, {}),
+        ({"result": {"type": "expired"}}, {}),
+        ([1], {}),
+        ("x", {}),
+    ],
+)
+def test_an_outcome_that_cannot_be_read_is_its_items_alone(line: Any, states: Any) -> None:
+    good = {"custom_id": "b", "result": {"type": "expired"}}
+    text = f"{json.dumps(line)}\n{json.dumps(good)}\n".encode()
+    with ModelServer([Reply(text, headers={"content-type": "application/x-jsonl"})]) as server:
+        batches = AnthropicBatches(AnthropicOptions(key=SecretStr("sk-test-12345"), url=server.url))
+        found = {one.call_id: one.state.value for one in batches.results("x", {"a": a_call("1")})}
+    assert found == {**states, "b": "expired"}
 
 
 def test_an_item_that_holds_no_message_has_failed() -> None:

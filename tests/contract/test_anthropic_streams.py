@@ -107,3 +107,14 @@ def test_what_is_no_stream(model_on: Any, answer: Reply) -> None:
     ):
         list(model.stream(FREE))
     assert "RESIN_ANTHROPIC_URL" in failed.value.hint
+
+
+def test_a_stream_that_leaves_out_what_the_sdk_needs_is_said_to_be_foreign(model_on: Any) -> None:
+    events = message_events(claude_says("One two.").content)
+    bare = [
+        ModelEvent(one.name, {k: v for k, v in one.data.items() if k != "usage"}) for one in events
+    ]
+    with model_on(Reply(events=bare)) as (model, _), pytest.raises(ModelError) as caught:
+        list(model.stream(FREE))
+    assert "does not keep to the Messages API" in caught.value.message
+    assert "RESIN_ANTHROPIC_URL" in caught.value.hint

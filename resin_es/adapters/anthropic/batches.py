@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.anthropic.connection import Connection
 from resin_es.adapters.anthropic.options import AnthropicOptions
-from resin_es.adapters.anthropic.replies import reply_of
+from resin_es.adapters.anthropic.replies import fields_of, reply_of
 from resin_es.adapters.anthropic.requests import Route, request_of
 from resin_es.errors import ModelError, ModelUnavailable
 from resin_es.ports.language import (
@@ -115,15 +115,18 @@ class AnthropicBatches:
                 line = next(lines, None)
             if line is None:
                 return
-            yield self._landed(line, calls.get(line.custom_id))
+            read = fields_of(line)
+            name = read.get("custom_id")
+            if isinstance(name, str):  # what names no call is nobody's outcome
+                yield self._landed(name, fields_of(read.get("result")), calls.get(name))
 
-    def _landed(self, line: MessageBatchIndividualResponse, call: ModelCall | None) -> BatchItem:
-        state = _ITEM_STATES.get(line.result.type, BatchState.FAILED)
-        item = BatchItem(call_id=line.custom_id, state=state, error=_error(line.result))
+    def _landed(self, name: str, result: Mapping[str, Any], call: ModelCall | None) -> BatchItem:
+        state = _ITEM_STATES.get(str(result.get("type")), BatchState.FAILED)
+        item = BatchItem(call_id=name, state=state, error=_error(result))
         if state is not BatchState.DONE or call is None:
             return item
         try:
-            reply = self._reply(cast(Any, line.result).message, call)
+            reply = self._reply(result.get("message"), call)
         except ModelError as error:
             return item.model_copy(update={"state": BatchState.FAILED, "error": error.message})
         return item.model_copy(update={"reply": reply})
@@ -168,9 +171,10 @@ def _route(call: ModelCall) -> Route:
     return "text" if call.output is None else "schema"
 
 
-def _error(result: Any) -> str:
-    told = getattr(getattr(result, "error", None), "error", None)
-    return f"{told.type}: {told.message}" if told is not None else ""
+def _error(result: Mapping[str, Any]) -> str:
+    outer = fields_of(result.get("error"))
+    told = fields_of(outer.get("error"))
+    return f"{told.get('type')}: {told.get('message')}" if told else ""
 
 
 def status_of(batch: MessageBatch) -> BatchStatus:

@@ -58,6 +58,9 @@ _SILENT = _Says(
 _BROKEN = _Says(ModelError, "The connection to {url} broke off{after}: {what}.", _KEPT)
 _UNREACHED = _Says(ModelUnavailable, "{url} cannot be reached{after}: {what}.", _CHECK_REACH)
 _NO_JSON = _Says(ModelError, "{model} at {url} failed: its answer is no JSON ({what}).", _CHECK_URL)
+_FOREIGN = _Says(
+    ModelError, "What {url} answered does not keep to the Messages API: {what}.", _CHECK_URL
+)
 _OTHER = _Says(ModelError, "{model} at {url} failed{after}: {what}.", "")
 _BY_KIND = {
     "authentication_error": _Says(ModelUnavailable, "{url} refused the key: {what}.", _CHECK_KEY),
@@ -143,6 +146,8 @@ def _found(error: Exception) -> tuple[_Says, str]:
         return _BROKEN, _text(cause)
     if isinstance(error, anthropic.CredentialsError):
         return _BY_KIND["authentication_error"], _text(error)
+    if isinstance(error, (AttributeError, TypeError, KeyError)):  # where the SDK took it for one
+        return _FOREIGN, _text(error)
     if isinstance(error, (ValueError, anthropic.APIResponseValidationError)):
         return _NO_JSON, _text(error)
     return _OTHER, _text(error)

@@ -41,7 +41,7 @@ def reply_of(
     whole its text may look. Broken JSON is repaired on the route "plain" alone, the last there
     is. Raises ModelError if it is no message of the Messages API.
     """
-    read = _mapping(message)
+    read = fields_of(message)
     blocks = read.get("content")
     if not isinstance(blocks, list):
         raise ModelError(
@@ -68,7 +68,7 @@ def reply_of(
 def usage_of(usage: Any) -> Usage | None:
     """Tokens as the API counts them: those written to or read from the prompt cache stand beside
     the input tokens, not among them. None where it does not say."""
-    read = _mapping(usage)
+    read = fields_of(usage)
     found = Usage(
         input_tokens=_count(read.get("input_tokens")),
         cache_write_tokens=_count(read.get("cache_creation_input_tokens")),
@@ -188,10 +188,10 @@ def _repaired(text: str) -> Any:
 
 
 def _of_type(blocks: Sequence[Any], kind: str) -> list[Mapping[str, Any]]:
-    return [read for read in map(_mapping, blocks) if read.get("type") == kind]
+    return [read for read in map(fields_of, blocks) if read.get("type") == kind]
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def fields_of(value: Any) -> Mapping[str, Any]:
     """The fields of a JSON object or of one of the SDK's values, one level deep: what a model
     nested too deep cannot be dumped."""
     if isinstance(value, Mapping):
