@@ -100,6 +100,12 @@ def said(text: str, evidence: EvidenceBuffer, *, cut: bool = False) -> list[Said
     ]
 
 
+def unmarked(text: str) -> str:
+    """A source's ``text`` with what reads like one of our markers in round brackets: a sentence
+    that is copied cites nothing by what its document wrote into it."""
+    return _MARKER.sub(lambda match: f"({match[1]})", text)
+
+
 def without_markers(text: str) -> str:
     """``text`` without markers and outer white space."""
     return _without_markers(text)[0].strip()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from resin_es.errors import ModelError
-from resin_es.llm.citing import Place, Said, said, without_markers
+from resin_es.llm.citing import Place, Said, said, unmarked, without_markers
 from resin_es.llm.data import delimited, line
 from resin_es.llm.wire import usable
 from resin_es.model import UNCITED, Answer, Citation, EvidenceBuffer, EvidencePassage, Statement
@@ -43,10 +43,11 @@ def compose_call(question: str, evidence: EvidenceBuffer, model: str) -> ModelCa
 
 
 def _block(number: int, passage: EvidencePassage) -> str:
-    """One passage. White space in a sentence is folded, so a label at the beginning of a line
-    is always ours."""
-    rows = [f"[{number}.{n}] {line(s.text)}" for n, s in enumerate(passage.sentences, start=1)]
-    title = line(passage.title)
+    """One passage. White space in a sentence is folded, and brackets that read like a label are
+    round ones, so a label is always ours."""
+    shown = [unmarked(line(sentence.text)) for sentence in passage.sentences]
+    rows = [f"[{number}.{n}] {text}" for n, text in enumerate(shown, start=1)]
+    title = unmarked(line(passage.title))
     head = [f"PASSAGE {number}", *([f"TITLE: {delimited(title)}"] if title else [])]
     return "\n".join([*head, f"TEXT: {delimited(chr(10).join(rows))}"])
 
