@@ -14,6 +14,7 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,8 +207,10 @@ def test_an_emptied_redis_loses_nothing_and_two_workers_read_a_source(
 
 
 def check_what_is_told(at: Place, port: int) -> None:
-    found = at.line.run("worker", "--check", "--json").json
-    assert (found["alive"], len(found["workers"])) == (True, 2)
+    # the second may still be starting while the first has read everything
+    check = partial(at.line.run, "worker", "--check", "--json")
+    until(lambda: len(check().json["workers"]) == 2, at.log)
+    assert check().json["alive"]
     assert at.line.run("beat", "--check", "--json").json["alive"]
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
         shown = answer.read().decode()
