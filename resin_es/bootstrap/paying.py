@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from resin_es.bootstrap.estimating import check_priced, estimate_documents, prices_of
+from resin_es.bootstrap.estimating import estimate_documents, prices_of
 from resin_es.errors import UsageError
 from resin_es.model.base import content_id
 
@@ -34,9 +34,8 @@ def agree(
     """Before the first paid reading of a source, and after a change of model, ``consent`` is
     shown the estimate; what it agreed to is remembered in the cluster. None agrees to all.
 
-    Raises UsageError where it does not agree, SettingsError for a cap without a price.
+    Raises UsageError where it does not agree.
     """
-    check_priced(services.settings, [services.settings.llm_read_model])
     if consent is None:
         return
     key = content_id("agreed", source, services.settings.llm_read_model)

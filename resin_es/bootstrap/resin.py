@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resin_es.bootstrap.batches import left_open
-from resin_es.bootstrap.estimating import check_priced
 from resin_es.bootstrap.paying import Consent, agree, paid, read_ahead
 from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
@@ -150,8 +149,6 @@ class Resin:
         """Index documents made in Python. Raises SettingsError, StoreError, ModelError."""
         self.services.ready_to_read()
         self.services.ensure_installed()
-        if paid(self.services):
-            check_priced(self.services.settings, [self.services.settings.llm_read_model])
         return self.services.indexer.index(documents, progress=self._progress)
 
     def delete(self, external_ids: Sequence[str], *, source: str = "files") -> IndexReport:

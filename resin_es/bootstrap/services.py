@@ -247,17 +247,25 @@ class Services:
 
         return metered_model(self.settings, self.ledger)
 
-    @property
-    def _later(self) -> LaterModel:
+    def _later(self, name: str) -> LaterModel:
+        """The language model, which is asked as ``name``, once it is asked."""
         from resin_es.bootstrap.language import LaterModel
 
-        return LaterModel(lambda: self.language)
+        return LaterModel(lambda: self._priced(name))
+
+    def _priced(self, name: str) -> MeteredModel:
+        """Raises SettingsError also where there is a cap and no price."""
+        from resin_es.bootstrap.estimating import check_priced
+
+        model = self.language
+        check_priced(self.settings, [name])
+        return model
 
     def ready_to_read(self) -> None:
         """To be called before documents are read: the language model, where there is one, is
         made. Raises SettingsError, ModelUnavailable before anything is claimed or agreed to."""
         if self.settings.llm != "none":
-            _ = self.language
+            self._priced(self.settings.llm_read_model)
 
     @property
     def spending(self) -> Spending:
@@ -275,7 +283,10 @@ class Services:
 
         settings = self.settings
         return ModelReader(
-            self._later, self.store, name=settings.llm_read_model, lanes=settings.llm_lanes
+            self._later(settings.llm_read_model),
+            self.store,
+            name=settings.llm_read_model,
+            lanes=settings.llm_lanes,
         )
 
     @cached_property
@@ -286,7 +297,8 @@ class Services:
             return RulePlanner()
         from resin_es.llm.planner import ModelPlanner
 
-        return ModelPlanner(self._later, name=self.settings.llm_answer_model)
+        name = self.settings.llm_answer_model
+        return ModelPlanner(self._later(name), name=name)
 
     @cached_property
     def composer(self) -> Composer:
@@ -296,14 +308,16 @@ class Services:
             return ExtractiveComposer()
         from resin_es.llm.composer import ModelComposer
 
-        return ModelComposer(self._later, name=self.settings.llm_answer_model)
+        name = self.settings.llm_answer_model
+        return ModelComposer(self._later(name), name=name)
 
     @cached_property
     def solver(self) -> HopSolver:
         """Local answers for traces. Raises SettingsError without a language model."""
         from resin_es.llm.solver import HopSolver
 
-        return HopSolver(self.language, name=self.settings.llm_answer_model)
+        name = self.settings.llm_answer_model
+        return HopSolver(self._priced(name), name=name)
 
     # ------------------------------------------------------------ stages
 

@@ -52,13 +52,8 @@ def sync_here(
 
     Raises InputError, StoreError, ModelError; BudgetSpent where RESIN_MAX_COST is reached.
     """
-    from resin_es.bootstrap.estimating import check_priced
-    from resin_es.bootstrap.paying import paid
-
     services.ready_to_read()
     services.ensure_installed()
-    if paid(services):
-        check_priced(services.settings, [services.settings.llm_read_model])
     queue = InlineQueue()
     service = sync_service(services, queue)
     report = service.sync_now(name, full=full)

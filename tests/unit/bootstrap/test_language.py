@@ -65,3 +65,23 @@ def test_files_are_not_read_before_the_key_is_there(keyless: Services, tmp_path:
 def test_a_worker_without_a_key_claims_nothing(keyless: Services) -> None:
     with pytest.raises(SettingsError, match="no key"):
         tasks.read_document(Tools(keyless.settings), "kb", ["k1"])
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda services: services.planner.plan("Who?", 4),
+        lambda services: services.solver,
+        lambda services: services.ready_to_read(),
+        lambda services: Resin(services).index_documents([]),
+        lambda services: sync_here(services, "kb"),
+    ],
+)
+def test_a_cap_without_a_price_is_refused_before_anything_is_asked(
+    asks: Callable[[Services], Any],
+) -> None:
+    """No call goes out: nothing listens there."""
+    models = {"llm_read_model": "mine", "llm_answer_model": "mine"}
+    settings = load_settings(llm="claude", anthropic_url=NOWHERE, max_cost=1.0, **models)
+    with pytest.raises(SettingsError, match="no price known for mine"):
+        asks(Services(settings))
