@@ -69,8 +69,16 @@ def document_from(
     try:
         return _document(spec, hit, name, places, max_bytes)
     except _No as reason:
-        access = None if hit.get("_source") is None else _groups(spec, hit, places)
-        return Unreadable(external_id=name, reason=str(reason), access=access)
+        return Unreadable(external_id=name, reason=str(reason), access=access_of(spec, hit, places))
+
+
+def access_of(
+    spec: SourceSpec, hit: Mapping[str, Any], read_at: Mapping[str, str] | None = None
+) -> tuple[str, ...] | None:
+    """The groups that a hit names, None where it has no ``_source`` to tell."""
+    if spec.access == "field" and hit.get("_source") is None:
+        return None
+    return _groups(spec, hit, read_at or {})
 
 
 def external_id(

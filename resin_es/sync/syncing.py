@@ -17,6 +17,7 @@ from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import PAUSED, Hold, TakenOver, known_source
 from resin_es.sync.reports import SyncReport
+from resin_es.sync.withholding import withhold
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 200, 2_000_000
 DELETED_TOGETHER = 500
@@ -115,9 +116,9 @@ class _Sync:
         if self.since is None:
             seen = self._take(self._index.documents(self._spec))
         else:
-            self._take(self._index.documents(self._spec, self.since))
+            known = alive | self._take(self._index.documents(self._spec, self.since))
             seen = self._ids()
-            self.look_at([one for one in sorted(seen) if one not in alive], gone=False)
+            self.look_at([one for one in sorted(seen) if one not in known], gone=False)
         self._report.listed = len(seen)
         # Listed after the registry: what is in the registry but not here went in between, or
         # before; what came in between is in neither and stays for the next sync.
@@ -154,12 +155,11 @@ class _Sync:
         return seen
 
     def _apply(self, batch: Sequence[Document | Unreadable]) -> None:
-        documents: list[Document] = []
-        for one in batch:
-            if isinstance(one, Unreadable):
-                self._report.unreadable.append((one.external_id, one.reason))
-                continue
-            documents.append(one)
+        unreadable = [one for one in batch if isinstance(one, Unreadable)]
+        self._report.unreadable += [(one.external_id, one.reason) for one in unreadable]
+        self._report.rights_changed += withhold(self._desk, self._name, unreadable)
+        documents = [one for one in batch if isinstance(one, Document)]
+        for one in documents:
             if one.updated_at and (self._newest is None or one.updated_at > self._newest):
                 self._newest = one.updated_at
         self._applying.apply(documents)

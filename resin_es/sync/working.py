@@ -33,6 +33,7 @@ from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import WORK_STAGE, change_state
 from resin_es.sync.marking import alone, backoff, called_off, retryable, stage_error, tried
 from resin_es.sync.reports import WorkReport
+from resin_es.sync.withholding import withhold
 
 SETUP = (
     ModelUnavailable,
@@ -198,6 +199,9 @@ class Working:
         """A record that makes no document now counts as a failed attempt."""
         reasons = {one.external_id: one.reason for one in unreadable}
         changed: list[tuple[RegistryEntry, Guard | None]] = []
+        if due and withhold(self._desk, due[0].entry.source, unreadable):
+            stored = self._desk.store.entries([one.entry.key for one in due])
+            due = [one for one in stored.values() if self._wants(one.entry)]
         for one in due:
             name = one.entry.external_id
             if name in reasons:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.elasticsearch.base import parts
@@ -17,10 +18,11 @@ from resin_es.adapters.elasticsearch.foreign_requests import (
     mapped,
 )
 from resin_es.errors import StoreRejected
+from resin_es.index.decide import common_access
 from resin_es.model import Document
 from resin_es.model.source import WHOLE_ID, SourceSpec
 from resin_es.ports.sync import Unreadable
-from resin_es.sync.mapping import document_from, external_id
+from resin_es.sync.mapping import access_of, document_from, external_id
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -49,6 +51,9 @@ class SourceReader:
         self._longest = known.longest.get(spec.id_field)
         self._fields = fetched_fields(spec, self._read_at)
         self._id_fields = [] if self._by_id else [self._read_at.get(spec.id_field, spec.id_field)]
+        asked = [spec.access_field] if spec.access == "field" else []
+        groups = [self._read_at.get(field, field) for field in asked]
+        self._rights_fields = list(dict.fromkeys([*self._id_fields, *groups]))
 
     def documents(self, since: datetime | None) -> Iterator[Document | Unreadable]:
         told: set[str] = set()
@@ -78,7 +83,7 @@ class SourceReader:
             hits = self._gotten(part) if self._by_id and self._concrete else self._searched(part)
             for name, several in hits.items():
                 one = len(several) == 1
-                found[name] = self._document(several[0]) if one else _ambiguous(name, several)
+                found[name] = self._document(several[0]) if one else self._ambiguous(name, several)
         lost = (self._unfindable(name) for name in external_ids if name not in found)
         return found | {one.external_id: one for one in lost if one is not None}
 
@@ -122,8 +127,20 @@ class SourceReader:
             return {}
         names = (self._name(hit) for hit in page)
         ids = list(dict.fromkeys(name for name in names if name is not None))
-        found = self._hits(snapshot, ids, self._id_fields) if ids else {}
-        return {name: _ambiguous(name, hits) for name, hits in found.items() if len(hits) > 1}
+        found = self._hits(snapshot, ids, self._rights_fields) if ids else {}
+        return {name: self._ambiguous(name, hits) for name, hits in found.items() if len(hits) > 1}
+
+    def _ambiguous(self, name: str, hits: Sequence[Hit]) -> Unreadable:
+        """Whichever of them is meant: who may read all of them may read it."""
+        places = sorted(f"{hit['_index']}/{hit['_id']}" for hit in hits)
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        named = [access_of(self._spec, hit, self._read_at) for hit in hits]
+        told = [access for access in named if access is not None]
+        return Unreadable(
+            external_id=name,
+            reason=f"{len(places)} records have this id: {', '.join(places[:_NAMED])}{more}",
+            access=reduce(common_access, told) if told else None,
+        )
 
     def _unfindable(self, name: str | None) -> Unreadable | None:
         """An id that no query finds would pass for a deletion when it is fetched."""
@@ -154,12 +171,3 @@ def _refuse(answer: Hit, doing: str) -> None:
     if "error" in answer and error_type(answer) != "routing_missing_exception":
         told = reason(answer)
         raise StoreRejected(f"{doing}: {told}.", reasons={told: 1})
-
-
-def _ambiguous(name: str, hits: Sequence[Hit]) -> Unreadable:
-    places = sorted(f"{hit['_index']}/{hit['_id']}" for hit in hits)
-    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-    return Unreadable(
-        external_id=name,
-        reason=f"{len(places)} records have this id: {', '.join(places[:_NAMED])}{more}",
-    )

@@ -175,10 +175,25 @@ def test_one_id_in_two_indices_is_named_once_and_never_merged() -> None:
     found = list(index.documents(spec(index="kb-*")))
     assert names(found) == ["d1", "d2"]
     assert found[0] == Unreadable(
-        external_id="d1", reason="2 records have this id: kb-1/d1, kb-2/d1"
+        external_id="d1", reason="2 records have this id: kb-1/d1, kb-2/d1", access=("*",)
     )
     assert searches(wire)[1]["query"] == {"ids": {"values": ["d1", "d2"]}}
     assert searches(wire)[1]["_source"] is False
+
+
+@pytest.mark.parametrize("by", ["listing", "fetch"])
+def test_of_several_records_only_who_may_read_all_of_them_may_read_on(by: str) -> None:
+    twice = [
+        hit("d1", "kb-1", _source={"groups": ["drivers", "staff"]}),
+        hit("d1", "kb-2", _source={"groups": ["bosses", "staff"]}),
+    ]
+    pages = [page(*twice), page(*twice)] if by == "listing" else [page(*twice)]
+    index, wire = index_on(mapping("kb-1", "kb-2", groups={"type": "keyword"}), PIT, *pages, CLOSED)
+    one = spec(index="kb-*", access="field", access_field="groups")
+    [found] = index.documents(one) if by == "listing" else index.fetch(one, ["d1"]).values()
+    assert isinstance(found, Unreadable)
+    assert found.access == ("staff",)
+    assert "groups" in searches(wire)[-1]["_source"]
 
 
 def test_one_value_of_an_id_field_in_several_records_is_named() -> None:

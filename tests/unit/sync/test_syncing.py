@@ -74,6 +74,16 @@ def test_a_new_document_is_found_whatever_its_date(world: Any) -> None:
     assert (report.new, report.looked_at) == (1, 7), "and the six within the overlap"
 
 
+def test_a_new_document_is_looked_at_once(world: Any) -> None:
+    fill(world)
+    world.passes(3_600)
+    world.put("fresh")
+    world.index.calls.clear()
+    report = world.sync()
+    assert (report.new, report.looked_at, report.waiting) == (1, 7, 0)
+    assert "fetch" not in world.index.calls
+
+
 def test_a_date_of_the_future_does_not_hide_what_comes_after(world: Any) -> None:
     world.put("a", updated_at=world.now + timedelta(days=400))
     world.sync()
