@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NoReturn
 from resin_es.errors import SettingsError, StoreNotInstalled
 from resin_es.llm.estimate import Estimate, StageEstimate, estimate
 from resin_es.model import Document
-from resin_es.ports.language import ModelCall
+from resin_es.ports.language import ModelCall, Stage
 
 if TYPE_CHECKING:
     from resin_es.bootstrap.services import Services
     from resin_es.extract.drafting import Previous
     from resin_es.index.indexer import Indexer
+    from resin_es.llm.metered import Spending
     from resin_es.llm.pricing import Prices
     from resin_es.ports import OutputCache, Progress
     from resin_es.settings import Settings
@@ -115,6 +116,20 @@ def check_priced(settings: Settings, models: Iterable[str]) -> None:
             hint=f'Set RESIN_PRICES, e.g. {{"{unknown[0]}": [1.0, 5.0]}}: US dollars per million '
             "tokens in and out ([0, 0] for a model of your own).",
         )
+
+
+def unpriced_stages(settings: Settings, spending: Spending) -> dict[Stage, str]:
+    """Stages whose dollars are missing in ``spending`` because nobody knows the price of their
+    model, and that model."""
+    from resin_es.llm.pricing import price_of
+
+    prices, missing = prices_of(settings), {}
+    for stage, took in spending.items():
+        reads = stage in ("passages", "units")
+        name = settings.llm_read_model if reads else settings.llm_answer_model
+        if took.usage.total and not took.dollars and price_of(prices, name) is None:
+            missing[stage] = name
+    return missing
 
 
 def _all(

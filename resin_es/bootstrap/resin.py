@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resin_es.bootstrap.batches import left_open
+from resin_es.bootstrap.estimating import unpriced_stages
 from resin_es.bootstrap.paying import Consent, agree, paid, read_ahead
 from resin_es.bootstrap.services import Services
 from resin_es.errors import InputError, UsageError
@@ -21,6 +22,7 @@ from resin_es.settings import load_settings
 if TYPE_CHECKING:
     from resin_es.adapters.files import FileSource
     from resin_es.llm.metered import Spending
+    from resin_es.ports.language import Stage
     from resin_es.query.diagnose import Diagnosis
     from resin_es.query.replay import HopReplay
     from resin_es.query.shown import ShownTrace
@@ -132,6 +134,11 @@ class Resin:
     def spending(self) -> Spending:
         """What the language model was asked in this process, by stage; empty without one."""
         return self.services.spending
+
+    @property
+    def unpriced(self) -> Mapping[Stage, str]:
+        """Stages of ``spending`` whose dollars nobody knows, and the model without a price."""
+        return unpriced_stages(self.services.settings, self.services.spending)
 
     def _prune(self, source: str, files: FileSource, report: IndexReport) -> None:
         """Never after a listing with holes, nor after one that found nothing at all: that is a

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from resin_es.llm.estimate import Estimate, StageEstimate
     from resin_es.llm.metered import Spending
 
+Unpriced = Mapping[Any, str]
+NONE: Unpriced = {}
 SET_PRICES = "set RESIN_PRICES to a JSON object of model: [dollars in, dollars out] per million"
 
 
@@ -125,8 +127,9 @@ def estimate_json(estimate: Estimate, question: Sequence[StageEstimate] = ()) ->
 # ---------------------------------------------------------------- after
 
 
-def print_spending(spending: Spending) -> None:
-    """What the language model was asked and what it took, by stage. Nothing for no calls."""
+def print_spending(spending: Spending, unpriced: Unpriced = NONE) -> None:
+    """What the language model was asked and what it took, by stage. Nothing for no calls.
+    ``unpriced``: stages whose dollars nobody knows, and their model."""
     from rich.table import Table as RichTable
 
     from resin_es.llm.metered import total
@@ -140,6 +143,7 @@ def print_spending(spending: Spending) -> None:
     rows = [*spending.items(), *([("together", total(spending))] if len(spending) > 1 else [])]
     for name, one in rows:
         usage = one.usage
+        unknown = name in unpriced or (name == "together" and unpriced)
         table.add_row(
             name,
             f"{one.calls:,}",
@@ -147,10 +151,12 @@ def print_spending(spending: Spending) -> None:
             f"{usage.input_tokens + usage.cache_write_tokens:,}",
             f"{usage.cache_read_tokens:,}",
             f"{usage.output_tokens:,}",
-            dollars(one.dollars),
+            dollars(None if unknown else one.dollars),
             _how(one.routes, one.batched, one.fallbacks, one.truncated, one.refused, one.waited),
         )
     console().print(table)
+    for model in dict.fromkeys(unpriced.values()):
+        note(f"no price known for {model}: {SET_PRICES}")
 
 
 def _how(
@@ -174,9 +180,14 @@ def _how(
     return ", ".join(parts)
 
 
-def spending_json(spending: Spending) -> dict[str, Any]:
-    """The same for ``--json``: by stage, and ``total``."""
+def spending_json(spending: Spending, unpriced: Unpriced = NONE) -> dict[str, Any]:
+    """The same for ``--json``: by stage, ``total``, and ``unpriced`` models, whose dollars are
+    in neither."""
     from resin_es.llm.metered import total
 
     rows = {name: one.model_dump(mode="json") for name, one in spending.items()}
-    return {"stages": rows, "total": total(spending).model_dump(mode="json")}
+    return {
+        "stages": rows,
+        "total": total(spending).model_dump(mode="json"),
+        "unpriced": list(dict.fromkeys(unpriced.values())),
+    }

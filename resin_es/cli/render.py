@@ -62,7 +62,12 @@ def _print_use(out: Console, asked: Asked) -> None:
     if uses:
         models = ", ".join(dict.fromkeys(use.model for use in uses))
         tokens, dollars = sum(use.tokens for use in uses), sum(use.dollars for use in uses)
-        out.print(Text(f"{models}: {tokens:,} tokens, ${dollars:.4f}", style="dim"))
+        out.print(Text(f"{models}: {took(tokens, dollars)}", style="dim"))
+
+
+def took(tokens: int, dollars: float) -> str:
+    """Tokens and dollars. Without a price, as in a replay, there are none: not shown as free."""
+    return f"{tokens:,} tokens" + (f", ${dollars:.4f}" if dollars else "")
 
 
 def _print_coverage(out: Console, answer: Answer) -> None:

@@ -9,6 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from resin_es.cli.render import took
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -59,7 +61,11 @@ def _print_counts(out: Console, trace: ShownTrace) -> None:
     """Models, and what each stage took."""
     out.print("")
     for name, rows in (("models", trace.models), ("tokens", trace.tokens)):
-        told = ", ".join(f"{key} {value}" for key, value in rows.items() if value != "")
+        told = ", ".join(
+            f"{key} {value}"
+            for key, value in rows.items()
+            if value != "" and (value or not key.endswith("dollars"))
+        )
         if told:
             out.print(Text(f"{name}: {told}", style="dim"))
 
@@ -100,8 +106,8 @@ def _print_solution(out: Console, solution: ShownSolution) -> None:
     for row in solution.evidence:
         out.print(Text(f"  rests on {_plain(row)}", style="dim"))
     if solution.use is not None:
-        took = f"{solution.use.tokens:,} tokens, ${solution.use.dollars:.4f}"
-        out.print(Text(f"  {solution.use.model}: {took}", style="dim"))
+        told = took(solution.use.tokens, solution.use.dollars)
+        out.print(Text(f"  {solution.use.model}: {told}", style="dim"))
     if solution.rejected:
         out.print(Text(f"  named, but not given: {' '.join(solution.rejected)}", style="yellow"))
 

@@ -90,13 +90,13 @@ def index(
             )
         except (ResinError, KeyboardInterrupt):
             if not json_output:
-                print_spending(resin.spending)
+                print_spending(resin.spending, resin.unpriced)
             raise
     if json_output:
-        print_json({**report.to_dict(), "spending": spending_json(resin.spending)})
+        print_json({**report.to_dict(), "spending": spending_json(resin.spending, resin.unpriced)})
     else:
         print_report(report)
-        print_spending(resin.spending)
+        print_spending(resin.spending, resin.unpriced)
     if not report.ok:
         raise typer.Exit(1)
 

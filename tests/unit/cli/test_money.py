@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from resin_es.bootstrap.estimating import unpriced_stages
 from resin_es.cli.money import (
     dollars,
     estimate_json,
@@ -12,8 +13,9 @@ from resin_es.cli.money import (
     spending_json,
 )
 from resin_es.llm.estimate import Estimate, StageEstimate
-from resin_es.llm.metered import StageSpending
+from resin_es.llm.metered import Spending, StageSpending
 from resin_es.ports.language import Stage, Usage
+from resin_es.settings import load_settings
 
 
 def stage(name: Stage = "passages", price: float | None = 0.5, model: str = "m") -> StageEstimate:
@@ -126,6 +128,25 @@ def test_one_stage_needs_no_sum_and_none_no_table(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == ""
     print_spending({"plan": SPENT})
     assert "together" not in capsys.readouterr().out
+
+
+def test_a_model_without_a_price_is_not_shown_as_free(capsys: pytest.CaptureFixture[str]) -> None:
+    free = SPENT.model_copy(update={"dollars": 0.0})
+    spending: Spending = {"passages": free, "units": SPENT}
+    print_spending(spending, {"passages": "mine"})
+    told = capsys.readouterr()
+    table = rows(told.out)
+    assert [table[name][5] for name in ("passages", "units", "together")] == ["?", "$1.25", "?"]
+    assert told.err.startswith("no price known for mine: set RESIN_PRICES")
+    assert spending_json(spending, {"passages": "mine"})["unpriced"] == ["mine"]
+
+
+def test_which_stages_have_no_price() -> None:
+    free = SPENT.model_copy(update={"dollars": 0.0})
+    settings = load_settings(llm_read_model="mine", prices={"own": (0, 0)}, llm_answer_model="own")
+    assert unpriced_stages(settings, {"units": free, "plan": free}) == {"units": "mine"}
+    assert unpriced_stages(settings, {"units": SPENT}) == {}
+    assert unpriced_stages(settings, {"units": StageSpending(failed=1)}) == {}
 
 
 def test_spending_as_json() -> None:
