@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 
 _WIDE = 10_000
+_CONTROLS = dict.fromkeys(
+    code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,16 +61,21 @@ def handled(command: Function) -> Function:
     return run  # type: ignore[return-value]
 
 
+def tame(text: str) -> str:
+    """``text`` without control characters, which could command the terminal."""
+    return text.translate(_CONTROLS)
+
+
 def complain(error: ResinError) -> None:
     """One error on stderr: what was wrong, then the next step."""
-    typer.echo(f"error: {error.message}", err=True)
+    typer.echo(tame(f"error: {error.message}"), err=True)
     if error.hint:
-        typer.echo(f"  {error.hint}", err=True)
+        typer.echo(tame(f"  {error.hint}"), err=True)
 
 
 def note(text: str) -> None:
     """A remark beside the result, on stderr."""
-    typer.echo(text, err=True)
+    typer.echo(tame(text), err=True)
 
 
 def print_json(value: Any) -> None:
@@ -77,12 +85,12 @@ def print_json(value: Any) -> None:
 
 def console() -> Console:
     """Rich console for results on stdout."""
-    from rich.console import Console
+    from resin_es.cli.plain import PlainConsole
 
     if sys.stdout.isatty():
-        return Console(highlight=False)
+        return PlainConsole(highlight=False)
     # into a pipe or file: a row stays one line, whatever its length
-    return Console(highlight=False, soft_wrap=True, width=_WIDE)
+    return PlainConsole(highlight=False, soft_wrap=True, width=_WIDE)
 
 
 @contextmanager
