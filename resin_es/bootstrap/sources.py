@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resin_es.errors import InputError, StoreConflict
+from resin_es.index.lease import silent
 from resin_es.model import Coverage, DocumentStatus, Principal
 from resin_es.model.base import Frozen
 from resin_es.model.source import Source, SourceSpec
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _DELETED_TOGETHER = 500
 _TRIES = 5
 """Writes of a source's state before a conflict is told."""
+_LOOKS, _LOOK_S = 60, 0.5
+"""Looks whether a sync has stopped, and seconds between two of them."""
 _ROUNDS = 20
 """Times that the documents of a removed source are looked for again."""
 _ALIVE = tuple(status for status in DocumentStatus if status is not DocumentStatus.DELETED)
@@ -154,15 +158,30 @@ def remove_source(services: Services, name: str, *, keep_documents: bool = False
     Returns how many documents were deleted; from then on no answer carries them.
 
     The source is paused first and forgotten last, so that a removal that was interrupted can be
-    run again. Raises InputError, StoreError.
+    run again. A sync that is at work notices the pause and is waited for: what it marked after
+    the last look would be left over. Raises InputError, StoreError.
     """
     pause_source(services, name)
+    _wait_for_sync(services, name)
     deleted = 0 if keep_documents else _delete_documents(services, name)
     source_book(services).remove_source(name)
     return deleted
 
 
 # ---------------------------------------------------------------- inside
+
+
+def _wait_for_sync(services: Services, name: str) -> None:
+    lease = timedelta(seconds=services.settings.lease_seconds)
+    for _ in range(_LOOKS):
+        state = _stored(services, name).source.state
+        if silent(state.lease, state.heartbeat, now=datetime.now(timezone.utc), lease=lease):
+            return
+        time.sleep(_LOOK_S)
+    raise StoreConflict(
+        f"a sync of source {name!r} is still at work.",
+        hint="The source is paused, and the sync stops at its next batch: run it again.",
+    )
 
 
 def _delete_documents(services: Services, name: str) -> int:

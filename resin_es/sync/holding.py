@@ -21,6 +21,10 @@ class TakenOver(StoreConflict):
     """Another sync holds the source now, or it was removed."""
 
 
+class Paused(StoreConflict):
+    """Somebody paused the source while it was synced."""
+
+
 def known_source(desk: Desk, name: str) -> StoredSource:
     """Raises InputError where there is no such source."""
     stored = desk.book.source(name)
@@ -59,7 +63,15 @@ class Hold:
         return silent(state.lease, state.heartbeat, now=self._desk.now(), lease=lease)
 
     def beat(self) -> None:
-        """Renew the lease once a third of it has passed. Raises TakenOver, StoreError."""
+        """Look whether the source is still ours to sync, and renew the lease once a third of it
+        has passed: whoever pauses or removes a source waits for one batch, not for a listing.
+        Raises TakenOver, Paused, StoreError."""
+        stored = self._desk.book.source(self._name)
+        if stored is None or stored.source.state.lease != self._desk.owner:
+            raise TakenOver(f"source {self._name!r}: another sync took over, or it was removed.")
+        if stored.source.state.paused:
+            raise Paused(f"source {self._name!r} was paused.")
+        self._stored = stored
         moment = self._desk.now()
         if moment - self._last < timedelta(seconds=self._desk.settings.lease_s) / 3:
             return
@@ -73,7 +85,9 @@ class Hold:
                 return
             stored = self._desk.book.source(self._name)
             if stored is None or stored.source.state.lease != self._desk.owner:
-                raise TakenOver(f"source {self._name!r}: another sync took over.")
+                raise TakenOver(
+                    f"source {self._name!r}: another sync took over, or it was removed."
+                )
             self._stored = stored
         raise StoreConflict(f"source {self._name!r} changed faster than it could be written.")
 
@@ -82,6 +96,10 @@ class Hold:
         error = self.source.state.error
         kept = error if error is not None and error.stage != SYNC_STAGE else None
         self.write({"error": kept, **changes, "lease": None, "heartbeat": None})
+
+    def let_go(self) -> None:
+        """Without having found anything out. Raises TakenOver, StoreError."""
+        self.write({"lease": None, "heartbeat": None})
 
     def fail(self, error: ResinError) -> None:
         """Let the source go and name the error on it, which is then raised."""

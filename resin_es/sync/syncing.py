@@ -15,7 +15,7 @@ from resin_es.sync.applying import Applying
 from resin_es.sync.backlog import Backlog
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
-from resin_es.sync.holding import PAUSED, Hold, TakenOver, known_source
+from resin_es.sync.holding import PAUSED, Hold, Paused, TakenOver, known_source
 from resin_es.sync.reports import SyncReport
 from resin_es.sync.withholding import withhold
 
@@ -43,6 +43,9 @@ def sync_source(desk: Desk, name: str, *, full: bool = False) -> SyncReport:
         )
     except TakenOver as error:
         report.skipped = error.message
+    except Paused:
+        hold.let_go()
+        report.skipped = PAUSED
     except ResinError as error:
         hold.fail(error)
     report.seconds = time.monotonic() - started
