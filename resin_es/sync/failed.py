@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from resin_es.errors import StoreConflict
+from resin_es.errors import InputError, StoreConflict
 from resin_es.index.rights import Change, apply_rights
 from resin_es.model import Document, DocumentStatus, RegistryEntry, document_key
 from resin_es.model.source import SourceState
@@ -12,7 +12,7 @@ from resin_es.ports import StoredEntry
 from resin_es.ports.sync import TaskName
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
-from resin_es.sync.holding import change_state
+from resin_es.sync.holding import change_state, known_source
 from resin_es.sync.marking import called_off, resurrected
 from resin_es.sync.reports import RightsReport
 from resin_es.sync.syncing import chunks
@@ -127,7 +127,14 @@ def _closed(entry: RegistryEntry, *, synced: bool) -> RegistryEntry:
 
 
 def restore(desk: Desk, source: str, external_ids: Sequence[str]) -> None:
-    """Undo a revocation; the rights of the team's index hold again from the next look on."""
+    """Undo a revocation; the rights of the team's index hold again from the next look on.
+    Raises InputError for a paused source: nobody looks there, not when it is resumed either,
+    since the record itself did not change."""
+    if known_source(desk, source).source.state.paused:
+        raise InputError(
+            f"Source {source!r} is paused, so nobody looks who may read these documents.",
+            hint=f"`resin-es source resume {source}`, then undo the revocation.",
+        )
 
     def drop(state: SourceState) -> SourceState:
         left = set(state.revoked) - set(external_ids)
