@@ -25,7 +25,8 @@ UNKNOWN_ROLE = "unknown-role"
 """A passage with a role that there is not; it stands as ``other``."""
 
 SAID = {
-    TRUNCATED: "the answer did not fit into {room} tokens, and a single sentence cannot be split",
+    TRUNCATED: "the answer did not fit into {room} tokens, and a single sentence cannot be split; "
+    "this model is not asked for it again",
     REFUSED: "the model declined to answer",
     EMPTY: "the model answered nothing",
     NOT_JSON: "the model's answer was not JSON",

@@ -18,8 +18,10 @@ from resin_es.ports.language import ModelCall, ModelReply, Usage
 
 Got = Literal["text", "schema", "tool", "plain", "repaired"]
 
-_CUT = ("max_tokens", "model_context_window_exceeded", "pause_turn")
+_CUT = ("max_tokens", "model_context_window_exceeded")
 """Why an answer ended before it was whole."""
+_PAUSED = "pause_turn"
+"""A text that stops there is no whole one; JSON shows by itself whether it is."""
 _DEEPEST = 50
 """Levels of an output; those asked for have five. What is deeper cannot be written again."""
 _FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
@@ -57,7 +59,7 @@ def reply_of(
         data=data,
         model=model,
         stop_reason=reason,
-        truncated=reason in _CUT,
+        truncated=reason in _CUT or (call.output is None and reason == _PAUSED),
         refused=reason == "refusal",
         route=got,
         usage=usage,

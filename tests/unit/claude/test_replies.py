@@ -118,6 +118,13 @@ def test_an_unfinished_answer_has_no_data_however_whole_it_looks(route: Route, r
         assert reply.truncated is (reason != "refusal")
 
 
+def test_a_pause_leaves_a_text_unfinished_and_whole_json_whole() -> None:
+    said = message(text("It is"), reason="pause_turn")
+    assert reply_of(said, FREE, "text", {}).truncated
+    reply = read("schema", text('{"a": 1}'), reason="pause_turn")
+    assert (reply.data, reply.truncated) == (GOOD, False)
+
+
 def nested(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
