@@ -106,9 +106,7 @@ def test_structure(route: Route, block: dict[str, Any], data: Any, got: str) -> 
 
 
 @pytest.mark.parametrize("route", ["schema", "tool", "plain"])
-@pytest.mark.parametrize(
-    "reason", ["max_tokens", "model_context_window_exceeded", "pause_turn", "refusal"]
-)
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])
 def test_an_unfinished_answer_has_no_data_however_whole_it_looks(route: Route, reason: str) -> None:
     for block in (text('{"a": 1}'), tool({"a": 1}), text('{"a": 1, "b": [2')):
         reply = read(route, block, reason=reason)
