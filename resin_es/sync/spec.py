@@ -47,6 +47,16 @@ def check_spec(
         )
 
 
+def drifted(spec: SourceSpec, fields: Mapping[str, FieldInfo]) -> list[str]:
+    """What a source lacks by now, so that a sync would take everything for unchanged, or for
+    empty. A mapping that is written anew, an alias that leads elsewhere: nobody tells us. Fields
+    that only some records have are not among it, nor groups, without which nobody may read."""
+    check = _Checker(fields)
+    texts = [list(check("text_fields", name, None, objects=True)) for name in spec.text_fields]
+    told = list(check("updated_field", spec.updated_field, DATES, single=True))
+    return told + ([one for each in texts for one in each] if all(texts) else [])
+
+
 def near(name: str, known: Iterable[str], count: int = 3) -> str:
     """``(did you mean …?)`` with the nearest names, or nothing. The last part of a path counts
     too: ``title`` is near ``meta.title``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
-from resin_es.errors import ResinError
+from resin_es.errors import InputError, ResinError
 from resin_es.model import Document, DocumentStatus
 from resin_es.model.source import Source
 from resin_es.ports.sync import Unreadable
@@ -17,6 +17,7 @@ from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import PAUSED, Hold, Paused, TakenOver, known_source
 from resin_es.sync.reports import SyncReport
+from resin_es.sync.spec import drifted
 from resin_es.sync.withholding import withhold
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 200, 2_000_000
@@ -114,9 +115,13 @@ class _Sync:
 
     def run(self) -> datetime | None:
         """Returns the newest date of change seen. Raises StoreError; nothing is deleted then
-        unless the listing was complete."""
+        unless the listing was complete. Raises InputError where the index lost the fields
+        without which all of it would pass for unchanged, or for empty."""
         alive, dying = self._known()
-        if self.since is None:
+        lost = drifted(self._spec, self._index.fields(self._spec.index))
+        if lost:
+            seen = self._ids()
+        elif self.since is None:
             seen = self._take(self._index.documents(self._spec))
         else:
             known = alive | self._take(self._index.documents(self._spec, self.since))
@@ -127,6 +132,13 @@ class _Sync:
         # before; what came in between is in neither and stays for the next sync.
         self._delete(sorted((alive | dying) - seen))
         self.close()
+        if lost and seen:
+            raise InputError(
+                f"Index {self._spec.index!r} fits source {self._name!r} no more: "
+                f"{'; '.join(lost)}.",
+                hint="What is gone was deleted, and nothing read. Mend the index, or name its "
+                "fields anew: `resin-es source add --replace`.",
+            )
         return self._newest
 
     def _known(self) -> tuple[set[str], set[str]]:

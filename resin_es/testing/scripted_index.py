@@ -24,6 +24,11 @@ class ScriptedIndex:
         self.breaks_after: int | None = None
         self.away = False
         self.hidden: set[str] = set()
+        self.mapping = {
+            "title": FieldInfo(type="text"),
+            "text": FieldInfo(type="text"),
+            "updated": FieldInfo(type="date"),
+        }
         self.calls: Counter[str] = Counter()
         self.read = 0
 
@@ -39,7 +44,7 @@ class ScriptedIndex:
 
     def fields(self, index: str) -> Mapping[str, FieldInfo]:
         self._called("fields")
-        return {"title": FieldInfo(type="text"), "text": FieldInfo(type="text")}
+        return dict(self.mapping)
 
     def count(self, spec: SourceSpec, since: datetime | None = None) -> int:
         self._called("count")

@@ -41,7 +41,7 @@ def test_nothing_edited_costs_no_reading_and_hardly_a_request(world: Any) -> Non
     assert (report.looked_at, report.pending, report.deleted, report.tasks) == (0, 0, 0, 0)
     assert report.listed == 6
     assert len(world.reader.windows) == windows
-    assert world.index.calls == {"documents": 1, "ids": 1}
+    assert world.index.calls == {"fields": 1, "documents": 1, "ids": 1}
     spent = world.store.calls - calls
     assert set(spent) == {"briefs", "refresh"}
 
