@@ -232,13 +232,13 @@ def test_an_id_field(index: ElasticsearchIndex, fill: Fill, prefix: str) -> None
 
 
 def test_one_id_in_two_indices_is_named(index: ElasticsearchIndex, fill: Fill, prefix: str) -> None:
-    fill("kb-1", {"same": {"body": "one"}, "a": {"body": "x"}})
-    fill("kb-2", {"same": {"body": "two"}, "b": {"body": "y"}})
-    spec = a_spec(f"{prefix}-kb-*")
+    fill("kb-1", {"same": {"body": "one", "acl": ["x", "y"]}, "a": {"body": "x", "acl": "x"}})
+    fill("kb-2", {"same": {"body": "two", "acl": ["y", "z"]}, "b": {"body": "y", "acl": "x"}})
+    spec = a_spec(f"{prefix}-kb-*", access="field", access_field="acl")
     found = {one.external_id: one for one in index.documents(spec)}
     named = found.pop("same")
     reason = f"2 records have this id: {prefix}-kb-1/same, {prefix}-kb-2/same"
-    assert named == Unreadable(external_id="same", reason=reason)
+    assert named == Unreadable(external_id="same", reason=reason, access=("y",))
     assert sorted(found) == ["a", "b"]
     assert index.fetch(spec, ["same"]) == {"same": named}
 
