@@ -11,6 +11,7 @@ from typing import Any
 
 from resin_es import mappings
 from resin_es.errors import SettingsError
+from resin_es.index import packed
 from resin_es.index.names import ADDRESS_FAMILIES, COMPONENTS, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.model.base import Frozen
@@ -66,6 +67,7 @@ def meta(schema: Schema, family: str) -> dict[str, Any]:
             "dims": schema.model.dims,
             "vector_index": settings.vector_index,
             "statement_version": settings.statement_version,
+            packed.FIELD: packed.VERSION,
         }
         if schema.embedder is not None:
             told["embedder"] = dict(schema.embedder)

@@ -53,7 +53,8 @@ class TracedSolution(Frozen):
 
 
 class TracedHop(Frozen):
-    """One hop: the request body as sent (vector replaced by its hash), what it ranked."""
+    """One hop: the request body as asked (its vector by a hash; how a store reads what hits bring
+    is its own affair), what it ranked."""
 
     hop: Hop
     bridged_from: tuple[str, ...] = ()

@@ -54,7 +54,6 @@ class SearchHit(NamedTuple):
     tuple: a search brings hundreds, and most are looked at once."""
 
     id: str
-    index: str
     score: float
     parts: Mapping[str, float] = {}
     source: Mapping[str, Any] = {}

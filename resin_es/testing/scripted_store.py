@@ -84,7 +84,6 @@ class ScriptedDocument:
         parts = {"dense": dense, "lexical": lexical}
         return SearchHit(
             id=name or f"{kind}-{held.sentence_ids[sentence]}",
-            index="units" if subject else "sentences",
             score=score,
             parts={part: value for part, value in parts.items() if value is not None},
             source={

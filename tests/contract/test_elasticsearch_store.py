@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,16 +18,20 @@ from resin_es.errors import (
     StoreRejected,
     StoreUnavailable,
 )
+from resin_es.index.filters import address_filter
 from resin_es.index.settings import StoreSettings
-from resin_es.model import Hop, Plan, Trace
+from resin_es.model import Hop, Plan, Principal, Trace
 from resin_es.ports import ModelIdentity, UnitStore
-from resin_es.testing.records import DIMS, entry, sample
+from resin_es.query.hop import hop_body
+from resin_es.query.settings import QuerySettings
+from resin_es.testing.records import DIMS, entry, sample, vector
 from resin_es.testing.store_contract import UnitStoreContract
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
 
 MODEL = ModelIdentity(name="fake", dims=DIMS)
+EMBEDDER: Any = SimpleNamespace(identity=MODEL)
 
 
 def settings(prefix: str) -> StoreSettings:
@@ -118,6 +123,38 @@ class TestOnlyHere:
         es.close_point_in_time(id=opened[0])
         with pytest.raises(StoreError):
             list(scanning)
+
+    def test_a_pinned_search_brings_the_same_in_place(self, store: ElasticsearchStore) -> None:
+        one = sample("d/1 é", subject="Long " * 3000, direction=1)
+        store.write(one.addresses, one.passages)
+        store.put_entry(one.entry, None)
+        new = {one.entry.key: {"title": "A new title"}}
+        store.update_rights([one.entry.key], new)
+        held, _ = store.pinned(EMBEDDER)
+        body = hop_body("night", vector(1), address_filter(Principal(admin=True)), QuerySettings())
+        (plain,), _ = store.search([body], None)
+        (packed,), _ = held.search([body], None)
+        assert plain.hits == tuple(
+            hit._replace(source={k: v for k, v in hit.source.items() if k != "_id"})
+            for hit in packed.hits
+        )
+        assert len(plain.hits) == 3
+        assert {hit.source["title"] for hit in packed.hits} == {"A new title"}
+        assert set(packed.hits[0].parts) >= {"dense"}
+
+    def test_a_record_of_an_older_version_is_read_by_its_source(
+        self, es: Elasticsearch, store: ElasticsearchStore
+    ) -> None:
+        one = sample("d1", direction=1)
+        store.write(one.addresses, one.passages)
+        for index, record in (("units", one.addresses[0]), ("sentences", one.addresses[1])):
+            es.index(index=store.names.alias(index), id=record.id, document=record.body)
+        store.refresh()
+        held, _ = store.pinned(EMBEDDER)
+        body = hop_body("night", vector(1), address_filter(Principal(admin=True)), QuerySettings())
+        (found,), _ = held.search([body], None)
+        assert {hit.id for hit in found.hits} == {record.id for record in one.addresses}
+        assert all(hit.source["statement"] for hit in found.hits)
 
     def test_a_long_value_leaves_the_record_findable(self, store: ElasticsearchStore) -> None:
         one = sample(subject="long " * 8000)

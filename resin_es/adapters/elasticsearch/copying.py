@@ -19,6 +19,7 @@ from resin_es.adapters.elasticsearch.scan import scan
 from resin_es.adapters.elasticsearch.store import ElasticsearchStore
 from resin_es.adapters.elasticsearch.writing import version_after
 from resin_es.index.generations import Generation
+from resin_es.index.packed import stored
 from resin_es.index.rebuilding import STATEMENT, VECTOR, listed, passage_of, restated
 from resin_es.index.records import PASSAGES, SENTENCES, UNITS, carried_fields
 from resin_es.index.vectors import embed_cached
@@ -161,7 +162,7 @@ class Copier:
                 "_index": self._new.addresses[family],
                 "_id": name,
                 **_condition(originals[name], (copies or {}).get(name)),
-                "_source": body,
+                "_source": body if family == PASSAGES else stored(self._new.meta, name, body),
             }
             for name, body in bodies.items()
         ]

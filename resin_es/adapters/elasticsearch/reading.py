@@ -17,6 +17,7 @@ from resin_es.index.aggregations import (
 )
 from resin_es.index.embedders import EmbedderBook
 from resin_es.index.names import ADDRESS_FAMILIES
+from resin_es.index.packed import packed_search, packs
 from resin_es.index.records import entry_from
 from resin_es.index.settings import StoreSettings
 from resin_es.model import Coverage, Principal, RegistryEntry
@@ -39,6 +40,16 @@ class ReadingPart(GenerationsPart):
         self._searcher = Searcher(client)
 
     def search(
+        self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
+    ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
+        if self._held is not None and packs(self._held.meta):
+            found = self._search([packed_search(body) for body in addresses], documents)
+            if all(hit.id for one in found[0] for hit in one.hits):
+                return found
+            # Somebody with an older version wrote a record: it has nothing packed.
+        return self._search(addresses, documents)
+
+    def _search(
         self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
     ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
         searches: list[tuple[Sequence[str], Mapping[str, Any]]] = [

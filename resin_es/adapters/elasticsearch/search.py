@@ -14,6 +14,7 @@ from resin_es.adapters.elasticsearch.errors import (
     translated,
 )
 from resin_es.errors import StoreError, StoreRejected, StoreTimeout, StoreUnavailable
+from resin_es.index.packed import ID, unpacked
 from resin_es.ports import SearchHit, SearchResponse
 
 if TYPE_CHECKING:
@@ -78,17 +79,20 @@ class Searcher:
 
 
 def response(answer: Body, label: str) -> SearchResponse:
-    """A checked answer. Raises StoreTimeout for a partial one, else what its error means."""
+    """A checked answer. A packed hit that lacks what was packed has no id. Raises StoreTimeout
+    for a partial one, else what its error means."""
     check(answer, label)
+    raw = answer["hits"]["hits"]
+    packed = bool(raw) and "_id" not in raw[0]
+    sources = unpacked(raw) if packed else [hit.get("_source") or {} for hit in raw]
     hits = tuple(
         SearchHit(
-            id=hit["_id"],
-            index=hit["_index"],
+            id=source.get(ID, "") if packed else hit["_id"],
             score=hit.get("_score") or 0.0,
             parts=_parts(hit.get("matched_queries")),
-            source=hit.get("_source") or {},
+            source=source,
         )
-        for hit in answer["hits"]["hits"]
+        for hit, source in zip(raw, sources, strict=True)
     )
     return SearchResponse(hits=hits, took_ms=int(answer.get("took", 0)))
 

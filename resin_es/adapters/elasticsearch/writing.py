@@ -17,6 +17,7 @@ from resin_es.adapters.elasticsearch.generations import (
 from resin_es.adapters.elasticsearch.keeping import KeepingPart
 from resin_es.errors import IndexMismatch, ModelUnavailable, StoreNotInstalled, StoreRejected
 from resin_es.index.generations import Generation, Generations
+from resin_es.index.packed import stored
 from resin_es.index.rebuilding import STATEMENT, VECTOR
 from resin_es.index.records import PASSAGES, SENTENCE_KIND, SENTENCES, UNITS
 from resin_es.index.vectors import embed_cached
@@ -83,7 +84,10 @@ class WritingPart(GenerationsPart, KeepingPart):
             told.left.add(one.name)
             return BulkReport()
         rows = [
-            *zip(map(_family, addresses), (r.id for r in addresses), bodies, strict=True),
+            *(
+                (_family(record), record.id, stored(one.meta, record.id, body))
+                for record, body in zip(addresses, bodies, strict=True)
+            ),
             *((PASSAGES, record.id, record.body) for record in passages),
         ]
         versions = {} if answering or told.live != now.live.name else told.versions

@@ -107,6 +107,16 @@ def test_one_generation_gets_what_it_is_given() -> None:
     assert store.seen == 2, "one look before, one after"
 
 
+def test_a_generation_gets_the_packed_field_only_if_it_has_it() -> None:
+    new = generation(2, OLD, packed=1)
+    store = Looks(Generations(live=V1, next=new))
+    write(store)
+    kinds = [
+        [a["_index"].split("-")[1] for a in sent if "packed" in a["_source"]] for sent in store.sent
+    ]
+    assert kinds == [[], ["units", "sentences", "sentences"]]
+
+
 def test_nothing_to_write_needs_no_look() -> None:
     store = Looks(ALONE)
     assert store.write([], []).written == 0

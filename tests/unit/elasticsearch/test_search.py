@@ -17,6 +17,9 @@ from resin_es.errors import (
     StoreUnavailable,
 )
 from resin_es.index.aggregations import coverage_body, coverage_from
+from resin_es.index.generations import Generation
+from resin_es.index.names import EVIDENCE_FAMILIES
+from resin_es.index.packed import stored
 from resin_es.model import Coverage, Principal
 from resin_es.testing.wire import SETTINGS, Wire, failure
 
@@ -57,6 +60,62 @@ def test_all_searches_travel_in_one_request() -> None:
         {"index": ["resin-documents"], **HEADER},
         {"query": {"match_none": {}}},
     ]
+
+
+ASKED: dict[str, Any] = {"query": {"match_all": {}}, "_source": ["kind", "statement", "title"]}
+READ = {
+    "_source": False,
+    "stored_fields": "_none_",
+    "docvalue_fields": ["packed", "title.exact"],
+}
+
+
+def pinned(*answers: Any) -> tuple[ElasticsearchStore, Wire]:
+    """A store whose searches are held to a generation with the packed field."""
+    one, wire = store(*answers)
+    indices = {family: f"resin-{family}-v1" for family in EVIDENCE_FAMILIES}
+    metas = {family: {"packed": 1} for family in indices}
+    one._held = Generation(indices=indices, addresses=indices, metas=metas)
+    return one, wire
+
+
+def in_place(*ids: str) -> dict[str, Any]:
+    """An answer by doc values: neither ids nor sources; one without an id has nothing packed."""
+    body = answer(*ids)
+    for hit in body["hits"]["hits"]:
+        name = hit.pop("_id")
+        held = stored({"packed": 1}, name, {"statement": f"says {name}"})["packed"]
+        hit["fields"] = {"title.exact": ["T"], **({"packed": [held]} if name else {})}
+    return body
+
+
+def test_hits_of_a_generation_with_the_packed_field_are_read_in_place() -> None:
+    one, wire = pinned((200, {"responses": [in_place("a", "b"), answer("d")]}))
+    (found,), documents = one.search([ASKED], BODY)
+    assert [(hit.id, hit.source["statement"]) for hit in found.hits] == [
+        ("a", "says a"),
+        ("b", "says b"),
+    ]
+    assert found.hits[0].source["title"] == "T"
+    assert found.hits[0].parts == {"dense": 1.5}
+    assert documents is not None
+    assert documents.hits[0].id == "d"
+    ((_, _, lines),) = wire.sent
+    header = {"index": ["resin-units-v1", "resin-sentences-v1"], **HEADER}
+    assert lines == [
+        header,
+        {"query": {"match_all": {}}, **READ},
+        {"index": ["resin-documents"], **HEADER},
+        BODY,
+    ]
+
+
+def test_where_a_record_has_nothing_packed_the_sources_are_read() -> None:
+    plain = answer("a", "b")
+    one, wire = pinned((200, {"responses": [in_place("a", "")]}), (200, {"responses": [plain]}))
+    (found,), _ = one.search([ASKED], None)
+    assert [hit.id for hit in found.hits] == ["a", "b"]
+    assert [lines[1] for _, _, lines in wire.sent] == [{"query": {"match_all": {}}, **READ}, ASKED]
 
 
 def test_lines_leave_the_callers_bodies_alone() -> None:

@@ -58,7 +58,7 @@ OWNER = {"document_key", "document_id", "source", "title", "access", "metadata",
 def test_every_field_of_a_unit_has_its_mapping_and_the_other_way_round() -> None:
     claim_fields = {name for kind in CLAIMS for name in kind.model_fields}
     unit_fields = set(Unit.model_fields) - {"id", "claim"}
-    assert set(properties("units")) == claim_fields | unit_fields | OWNER | {"vector"}
+    assert set(properties("units")) == claim_fields | unit_fields | OWNER | {"vector", "packed"}
     reader = Unit.model_fields["reader"].annotation
     assert reader is not None
     assert set(properties("units")["reader"]["properties"]) == set(reader.model_fields)
@@ -67,7 +67,7 @@ def test_every_field_of_a_unit_has_its_mapping_and_the_other_way_round() -> None
 def test_every_field_of_a_sentence() -> None:
     # `text` is the statement; spans stand in what every commit rewrites, so not here.
     kept = set(Sentence.model_fields) - {"id", "text", "start", "end"}
-    address = {"kind", "statement", "passage_id", "sentence_ids", "vector"}
+    address = {"kind", "statement", "passage_id", "sentence_ids", "vector", "packed"}
     assert set(properties("sentences")) == kept | address | OWNER
 
 
@@ -158,8 +158,11 @@ def test_entities_are_exact_without_case_and_searchable_by_word() -> None:
 
 
 def test_every_record_carries_its_document_title_as_text_for_bridged_hops() -> None:
-    for family in ("units", "sentences", "passages"):
-        assert properties(family)["title"] == {"type": "text", "analyzer": "resin_text"}
+    text = {"type": "text", "analyzer": "resin_text"}
+    assert properties("passages")["title"] == text
+    for family in ("units", "sentences"):
+        exact = {"exact": {"type": "keyword", "index": False, "ignore_above": 8191}}
+        assert properties(family)["title"] == {**text, "fields": exact}
 
 
 def test_units_and_sentences_share_what_a_search_over_both_needs() -> None:
@@ -240,6 +243,7 @@ def test_meta_tells_what_the_index_was_built_with() -> None:
         "dims": 384,
         "vector_index": "int8_hnsw",
         "statement_version": StoreSettings().statement_version,
+        "packed": 1,
         "language": "english",
         "stemming": True,
     }

@@ -108,7 +108,7 @@ def test_a_failed_document_says_why(bus: ScriptedDocument) -> None:
         update={"error": StageError(stage="passages", type="ReadingError", message="too long")}
     )
     store = Library([bus, failed], [])
-    store._by_document = [SearchHit(id=failed.key, index="documents", score=1.0)]
+    store._by_document = [SearchHit(id=failed.key, score=1.0)]
     found = diagnosed(store, "broken")
     assert found.stage == "not_indexed"
     assert "failed" in found.details["indexed"]

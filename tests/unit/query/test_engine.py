@@ -164,7 +164,7 @@ def test_short_documents_come_whole(bus: ScriptedDocument) -> None:
 
 
 def test_a_document_only_its_own_text_finds_is_evidence(bus: ScriptedDocument) -> None:
-    by_text = SearchHit(id=bus.key, index="documents", score=4.0)
+    by_text = SearchHit(id=bus.key, score=4.0)
     store = ScriptedStore([bus], [], [by_text])
     assert len(engine_on(store).retrieve(FARE, ANYONE).buffer.passages) == 2
 

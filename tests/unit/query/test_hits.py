@@ -11,7 +11,7 @@ SETTINGS = QuerySettings(dense_boost=1000.0, lexical_weight=0.1, kind_weight=0.0
 
 def hit(name: str, score: float = 1.0, **parts: float) -> SearchHit:
     source = {"kind": "sentence", "passage_id": "p", "document_key": "d", "sentence_ids": [name]}
-    return SearchHit(id=name, index="i", score=score, parts=parts, source=source)
+    return SearchHit(id=name, score=score, parts=parts, source=source)
 
 
 def ranked(*found: SearchHit, settings: QuerySettings = SETTINGS) -> list[str]:
