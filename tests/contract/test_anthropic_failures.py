@@ -222,3 +222,13 @@ def test_nobody_there(model_on: Any) -> None:
         for ask in (lambda: model.call(CALL), lambda: list(model.stream(FREE))):
             with pytest.raises(ModelUnavailable, match=f"{address} cannot be reached"):
                 ask()
+
+
+def test_a_key_refused_elsewhere_says_which_key_goes_there_and_how(model_on: Any) -> None:
+    with (
+        model_on(claude_fails(401, "authentication_error", "no x-api-key")) as (model, _),
+        pytest.raises(ModelUnavailable) as caught,
+    ):
+        model.call(CALL)
+    assert "RESIN_ANTHROPIC_KEY (ANTHROPIC_API_KEY is not sent there)" in caught.value.hint
+    assert "default_headers" in caught.value.hint

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 from typing import NamedTuple
 
-from resin_es.adapters.anthropic.options import AnthropicOptions
+from resin_es.adapters.anthropic.options import URL, AnthropicOptions
 from resin_es.adapters.anthropic.requests import Route
 from resin_es.adapters.prices import told
 from resin_es.errors import ModelError, ModelUnavailable
@@ -40,6 +40,11 @@ class _Says(NamedTuple):
 
 
 _CHECK_KEY = "Check RESIN_ANTHROPIC_KEY or ANTHROPIC_API_KEY, and what the key may do."
+_CHECK_OWN_KEY = (
+    "Check RESIN_ANTHROPIC_KEY (ANTHROPIC_API_KEY is not sent there). It goes out as "
+    "`Authorization: Bearer`; for another header: "
+    "RESIN_ANTHROPIC_OPTIONS='{\"default_headers\": {…}}'."
+)
 _CHECK_URL = "Check RESIN_ANTHROPIC_URL."
 _CHECK_REACH = "Check RESIN_ANTHROPIC_URL, the network and the proxy."
 _KEPT = "What is finished is kept: run it again later."
@@ -107,7 +112,9 @@ def translated(error: Exception, options: AnthropicOptions, model: str) -> Model
         what=told(what, *options.secrets).rstrip("."),
         after=f" after {attempts} attempts" if attempts > 1 else "",
     )
-    return says.kind(message, hint=says.hint)
+    elsewhere = options.base_url.rstrip("/") != URL
+    hint = _CHECK_OWN_KEY if says.hint == _CHECK_KEY and elsewhere else says.hint
+    return says.kind(message, hint=hint)
 
 
 def refuses_route(error: ModelError, route: Route) -> bool:
