@@ -60,7 +60,8 @@ class RecordingModel:
     """Asks ``inner`` and keeps each exchange in ``folder``. Threads and processes may share it.
 
     What no call can be blamed for (no key, a spent budget) is not kept. Raises as ``inner``
-    does, and ModelUnavailable where the folder cannot be written to, before anything is asked.
+    does, and ModelUnavailable where the folder cannot be written to: before anything is asked,
+    or, if that comes later, with the reply that was paid for.
     """
 
     def __init__(self, inner: LanguageModel, folder: Path) -> None:
@@ -109,7 +110,12 @@ class RecordingModel:
                 before = _read(path).exchanges if path.exists() else ()
                 _write(path, Recorded(call=call, exchanges=(*before, exchange)))
         except OSError as error:
-            raise _unwritable(self._folder, error) from error
+            failed = _unwritable(self._folder, error)
+            failed.reply = exchange.reply  # paid for all the same
+            raise failed from error
+        except ModelUnavailable as error:
+            error.reply = exchange.reply
+            raise
 
 
 class ReplayModel:

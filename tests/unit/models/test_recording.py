@@ -232,6 +232,9 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     files(tmp_path)[0].write_text('{"call": {}', encoding="utf-8")
     with pytest.raises(ModelUnavailable, match=f"plan-{call().id}.json is not the recording"):
         replay.call(call())
+    with pytest.raises(ModelUnavailable, match="is not the recording") as caught:
+        RecordingModel(Told(reply(2)), tmp_path).call(call())
+    assert caught.value.reply == reply(2), "it was paid for"
 
 
 def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_asked(
@@ -254,8 +257,9 @@ def test_a_write_that_fails_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(ModelUnavailable, match="No space left on device"):
+    with pytest.raises(ModelUnavailable, match="No space left on device") as caught:
         RecordingModel(Told(reply(2)), tmp_path).call(call())
+    assert caught.value.reply == reply(2), "it was paid for"
     assert replay.call(call()).data == {"hops": [1]}
     assert [path.name for path in tmp_path.glob(".new-*")] == []
 
