@@ -39,11 +39,26 @@ def background_checks(settings: Settings) -> list[Check]:
     return [Check(name="Redis", ok=True, detail=told), _workers(workers)]
 
 
+def workers_at_work(settings: Settings) -> list[str] | None:
+    """Their names; None where Redis cannot say."""
+    broker = redis_broker(settings)
+    try:
+        return _alive(broker.told())
+    except QueueUnavailable:
+        return None
+    finally:
+        broker.close()
+
+
+def _alive(told: dict[str, dict[str, Any]]) -> list[str]:
+    now = time.time()
+    return [name for name, word in told.items() if now - word["at"] <= SILENT_S]
+
+
 def _workers(told: dict[str, dict[str, Any]]) -> Check:
     from resin_es.adapters.elasticsearch import Check
 
-    now = time.time()
-    alive = [name for name, word in told.items() if now - word["at"] <= SILENT_S]
+    alive = _alive(told)
     if alive:
         return Check(name="workers", ok=True, detail=f"{len(alive)} at work: {', '.join(alive)}")
     return Check(name="workers", ok=None, detail="none", hint="`resin-es worker` starts one.")

@@ -96,15 +96,19 @@ def _print(shown: dict[str, Any]) -> None:
             table.add_row(row["source"], str(row["documents"]), states)
         out.print(table)
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown["addresses"].items())
-        out.print(f"addresses: {kinds}")
+        out.print(f"addresses: {kinds or 'none'}")
         for row in shown.get("background", ()):
             _print_sync_state(row)
     elif shown.get("sources") == []:
-        out.print("nothing is indexed yet; `resin-es index PATH --public` does that")
+        out.print(
+            "nothing is indexed yet; `resin-es index PATH --public` does that, or "
+            "`resin-es sync NAME` of a source (`resin-es source list`)"
+        )
 
 
 def _print_sync_state(row: dict[str, Any]) -> None:
-    state = "paused" if row["paused"] else "syncing" if row["syncing"] else "kept fresh"
+    idle = "failing" if row["error"] else "kept fresh"
+    state = "paused" if row["paused"] else "syncing" if row["syncing"] else idle
     error = f"; {row['error']['type']}: {row['error']['message']}" if row["error"] else ""
     last = f", last synced {row['synced_at']}" if row["synced_at"] else ", never synced"
     console().print(f"source {row['source']}: {state}{last}{error}", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ def show_check(check: SourceCheck) -> None:
         note(f"and {len(check.unreadable) - SHOWN_PROBLEMS} more of {check.looked_at}")
     for warning in check.warnings:
         note(f"warning: {warning}")
+    if check.kept:
+        note(f"`resin-es sync {shlex.quote(check.spec.name)}` begins now, beat's next look later")
 
 
 def _sample(out: Console, sample: Sample) -> None:
@@ -98,6 +101,7 @@ def show_view(view: SourceView) -> None:
         "synced": state.synced_at,
         "last full sync": state.full_at,
         "seen up to": state.watermark,
+        "revoked": ", ".join(state.revoked),
         "error": f"{state.error.stage}: {state.error.message}" if state.error else "",
         "documents": ", ".join(
             f"{count:,} {status}" for status, count in sorted(view.coverage.by_status.items())

@@ -51,11 +51,21 @@ def sync(
     report = service.sync_now(name, full=full)
     if not json_output:
         _print_sync(report)
+        if follow or report.queued:
+            _tell_of_workers(services)
     standing = _follow(services, name, quiet=json_output) if follow else None
     if json_output:
         print_json({**report.to_dict(), **({"standing": standing} if follow else {})})
     if report.queue_error:
         raise typer.Exit(1)
+
+
+def _tell_of_workers(services: Services) -> None:
+    """Whoever waits for nobody should know it."""
+    from resin_es.bootstrap.background_checks import workers_at_work
+
+    if workers_at_work(services.settings) == []:
+        note("no worker is at work: `resin-es worker` starts one, `--here` does without")
 
 
 def _sync_here(name: str, *, full: bool, json_output: bool) -> None:

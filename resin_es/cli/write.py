@@ -136,8 +136,16 @@ def delete(
 ) -> None:
     """Delete documents; from then on no answer carries them."""
     from resin_es.bootstrap import Resin
+    from resin_es.bootstrap.sources import source_book
 
-    report = Resin.from_env().delete(ids, source=source)
+    resin = Resin.from_env()
+    report = resin.delete(ids, source=source)
+    kept = source_book(resin.services).source(source)
+    if kept is not None:
+        note(
+            f"source {source!r} is kept fresh from {kept.source.spec.index}: what is still there "
+            "comes back with its next sync. Delete it there, or `resin-es revoke` it here."
+        )
     if json_output:
         print_json({"deleted": report.deleted, "problems": report.to_dict()["problems"]})
     else:

@@ -301,18 +301,21 @@ def test_doctor_tells_of_redis_and_workers(
 ) -> None:
     from redis import Redis
 
-    from resin_es.bootstrap.background_checks import background_checks
+    from resin_es.bootstrap.background_checks import background_checks, workers_at_work
     from resin_es.settings import Settings
 
     settings = Settings(redis_url=redis_server.url(7), prefix=options.space.split(":")[1])
     redis, workers = background_checks(settings)
     assert (redis.name, redis.ok, workers.name, workers.ok) == ("Redis", True, "workers", None)
+    assert workers_at_work(settings) == []
     queue.put("sync_source", "kb")
     queue.broker.tell("host-1", {"at": time.time()}, 60.0)
     queue.broker.tell("host-2", {"at": time.time() - 40.0}, 60.0)
     redis, workers = background_checks(settings)
     assert "1 sync, " in redis.detail
     assert (workers.ok, workers.detail) == (True, "1 at work: host-1")
+    assert workers_at_work(settings) == ["host-1"]
+    assert workers_at_work(Settings(redis_url=f"redis://127.0.0.1:{free_port()}/7")) is None
     [away] = background_checks(Settings(redis_url=f"redis://127.0.0.1:{free_port()}/7"))
     assert (away.ok, "--here" in away.hint) == (None, True)
     url = redis_server.url(9)

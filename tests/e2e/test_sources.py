@@ -107,7 +107,9 @@ def test_mistakes_are_told_all_at_once_before_anything_is_kept(cli: CommandLine,
 def test_a_source_from_its_adding_to_its_removal(
     cli: CommandLine, kb: str, es: Elasticsearch, write: Any
 ) -> None:
-    cli.run("source", "add", "life", "--index", kb, *OPTIONS)
+    added = cli.run("source", "add", "life", "--index", kb, *OPTIONS)
+    assert "resin-es sync life" in added.stderr
+    assert "resin-es source list" in cli.run("status").stdout
     told = cli.run("source", "add", "life", "--index", kb, *OPTIONS, code=2).stderr
     assert "--replace" in told
     changed = cli.run("source", "add", "life", "--index", kb, "--text", "body", "--public",
@@ -125,6 +127,9 @@ def test_a_source_from_its_adding_to_its_removal(
     cli.run("index", write("d.jsonl", {"id": "d/2", "text": TEXT}), "--source", "life", "--public")
     assert cli.run("source", "show", "life", "--json").json["coverage"]["documents"] == 1
     assert cli.run("search", "Alder Line", "--source", "life", "--json").json["hits"]
+    deleted = cli.run("delete", "d/2", "--source", "life")
+    assert "comes back with its next sync" in deleted.stderr
+    cli.run("index", write("d.jsonl", {"id": "d/2", "text": TEXT}), "--source", "life", "--public")
     assert cli.run("source", "remove", "life", "--yes", "--json").json == {
         "removed": "life",
         "deleted": 1,

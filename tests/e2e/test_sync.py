@@ -66,6 +66,7 @@ def test_from_first_sync_to_last_delete(cli: CommandLine, put: Put) -> None:
     assert [one["by_status"] for one in status["sources"]] == [{"empty": 1, "indexed": 2}]
 
     assert cli.run("revoke", "kb", "--id", "a/1", "--json").json["revoked"] == 1
+    assert "revoked: a/1\n" in cli.run("source", "show", "kb").stdout
     assert "a/1" not in cited(cli)
     synced(cli, "--full")
     assert "a/1" not in cited(cli), "a sync gives nothing back"
