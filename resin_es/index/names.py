@@ -24,6 +24,7 @@ FAMILIES = (
     "keys",
 )
 COMPONENTS = ("text", "owner", "address")
+_NUMBER = re.compile(r"[1-9][0-9]*")
 
 
 class Names(Frozen):
@@ -62,8 +63,9 @@ class Names(Frozen):
     def generation(self, family: str, index: str) -> int | None:
         """Generation of ``index`` in ``family``; None where it is not ours. The match is exact,
         so prefix ``resin`` never takes ``resin-other-units-v1`` for its own."""
-        match = re.fullmatch(rf"{re.escape(self.alias(family))}-v([1-9][0-9]*)", index)
-        return int(match[1]) if match else None
+        head, _, number = index.rpartition("-v")
+        ours = head == self.alias(family) and _NUMBER.fullmatch(number)
+        return int(number) if ours else None
 
     def family(self, index: str) -> str | None:
         """Family of a concrete index or alias of this prefix, None where it is not ours."""

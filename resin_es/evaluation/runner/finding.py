@@ -19,6 +19,7 @@ from resin_es.evaluation.values import (
     Judgement,
     Miss,
     QuestionResult,
+    Span,
     Spent,
 )
 from resin_es.model import Answer
@@ -26,12 +27,12 @@ from resin_es.model.answer import UNCITED
 from resin_es.model.base import CHARS_PER_TOKEN, token_count
 
 
-def tokens_of(evidence: Evidence) -> int:
+def tokens_of(evidence: Evidence, spans: Sequence[Span] | None = None) -> int:
     """Size of what the composer reads: distinct characters of the evidence, or of a system's
-    own context, in tokens of four."""
+    own context, in tokens of four. ``spans`` are the evidence's, where they are at hand."""
     if evidence.text:
         return token_count(evidence.text)
-    merged = merge_spans(evidence.spans)
+    merged = merge_spans(evidence.spans if spans is None else spans)
     characters = sum(end - start for spans in merged.values() for start, end in spans)
     return -(-characters // CHARS_PER_TOKEN)
 
@@ -47,14 +48,15 @@ def finding(
     spent: Spent | None = None,
 ) -> QuestionResult:
     """What ``evidence`` holds of the question's gold."""
+    spans = evidence.spans
     return QuestionResult(
         question_id=question.id,
         budget=budget,
-        found=found_gold(question, evidence.spans),
-        documents_found=documents_found(question, evidence.spans),
+        found=found_gold(question, spans),
+        documents_found=documents_found(question, spans),
         ranks=sentence_ranks(question, evidence.ranked),
         document_ranks=document_ranks(question, evidence.ranked),
-        tokens=tokens_of(evidence),
+        tokens=tokens_of(evidence, spans),
         passages=len(evidence.passages),
         seconds=seconds,
         spent=spent or evidence.spent,

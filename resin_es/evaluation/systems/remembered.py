@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from pydantic_core import to_json
+
 from resin_es.model import Coverage, Principal
 from resin_es.ports import Embedder, FetchedEvidence, ModelIdentity, SearchResponse, UnitStore
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from resin_es.ports import Vectors
 
 Value = TypeVar("Value")
+Piece = tuple[str, str]
+"""What kind of thing, and its id."""
+
+PASSAGE, ENTRY = "passage", "entry"
+PIECES = 50_000
+"""So many pieces are remembered beyond a question; some 100 MB of passages."""
 
 
 class Remembered:
@@ -26,11 +34,14 @@ class Remembered:
     def __init__(self) -> None:
         self._answers: dict[str, tuple[Any, float]] = {}
         self._lasting: dict[str, tuple[Any, float]] = {}
+        self._pieces: dict[tuple[str, str], tuple[Any, float]] = {}
         self._lent = 0.0
 
     def forget(self) -> None:
         """A new question begins."""
         self._answers.clear()
+        if len(self._pieces) > PIECES:
+            self._pieces.clear()
         self._lent = 0.0
 
     def call(self, key: str, make: Callable[[], Value], *, lasting: bool = False) -> Value:
@@ -45,6 +56,22 @@ class Remembered:
         value, seconds = answers[key]
         self._lent += seconds
         return cast(Value, value)
+
+    def each(
+        self, wanted: Sequence[Piece], make: Callable[[Sequence[Piece]], Mapping[Piece, Any]]
+    ) -> dict[Piece, Any]:
+        """What ``make`` returned for each piece when it was first asked for in the run, without
+        those that there are not. A piece costs its share of the call that brought it."""
+        once = dict.fromkeys(wanted)
+        new = [one for one in once if one not in self._pieces]
+        self._lent += sum(self._pieces[one][1] for one in once if one in self._pieces)
+        if new:
+            started = time.perf_counter()
+            made = make(new)
+            share = (time.perf_counter() - started) / len(new)
+            self._pieces.update({one: (made.get(one), share) for one in new})
+        found = ((one, self._pieces[one][0]) for one in wanted)
+        return {one: value for one, value in found if value is not None}
 
     def lent(self) -> float:
         """Seconds of the calls answered from memory since this was last asked."""
@@ -62,12 +89,24 @@ class RememberingStore:
     def search(
         self, addresses: Sequence[Mapping[str, Any]], documents: Mapping[str, Any] | None
     ) -> tuple[Sequence[SearchResponse], SearchResponse | None]:
-        key = json.dumps(["search", addresses, documents], sort_keys=True)
+        key = f"search {to_json([addresses, documents]).decode()}"
         return self._memory.call(key, lambda: self._store.search(addresses, documents))
 
     def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
-        key = json.dumps(["fetch", passage_ids, keys])
-        return self._memory.call(key, lambda: self._store.fetch(passage_ids, keys))
+        wanted = [*((PASSAGE, one) for one in passage_ids), *((ENTRY, one) for one in keys)]
+        found = self._memory.each(wanted, self._fetched)
+        return FetchedEvidence(
+            passages={name: value for (kind, name), value in found.items() if kind == PASSAGE},
+            entries={name: value for (kind, name), value in found.items() if kind == ENTRY},
+        )
+
+    def _fetched(self, wanted: Sequence[Piece]) -> dict[Piece, Any]:
+        parts = ([name for kind, name in wanted if kind == part] for part in (PASSAGE, ENTRY))
+        fetched = self._store.fetch(*parts)
+        return {
+            **{(PASSAGE, name): body for name, body in fetched.passages.items()},
+            **{(ENTRY, name): entry for name, entry in fetched.entries.items()},
+        }
 
     def check(self, model: ModelIdentity) -> None:
         key = json.dumps(["check", model.model_dump()])

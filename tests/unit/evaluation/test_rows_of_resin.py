@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from resin_es.errors import IndexMismatch, InputError
+from resin_es.evaluation.systems import remembered
 from resin_es.evaluation.systems.remembered import (
     Remembered,
     RememberingEmbedder,
@@ -16,7 +18,7 @@ from resin_es.evaluation.systems.remembered import (
 from resin_es.evaluation.systems.resin import VARIANTS, ResinSystem
 from resin_es.evaluation.systems.selection import Entry, selected
 from resin_es.model import UNIT_KINDS, Coverage, Principal
-from resin_es.ports import ModelIdentity
+from resin_es.ports import FetchedEvidence, ModelIdentity
 from resin_es.query.compose import ExtractiveComposer
 from resin_es.query.planner import RulePlanner
 from resin_es.query.settings import QuerySettings
@@ -83,7 +85,8 @@ def test_a_row_s_settings_reach_the_engine(row: str, k: int, fill_on: bool, hops
 
 class Store:
     def __init__(self) -> None:
-        self.searches, self.fetches = 0, 0
+        self.searches = 0
+        self.fetches: list[tuple[list[str], list[str]]] = []
         self.checked: list[ModelIdentity] = []
         self.counted: list[Sequence[str]] = []
 
@@ -91,9 +94,12 @@ class Store:
         self.searches += 1
         return [addresses], None
 
-    def fetch(self, passage_ids: object, keys: object) -> object:
-        self.fetches += 1
-        return (passage_ids, keys)
+    def fetch(self, passage_ids: Sequence[str], keys: Sequence[str]) -> FetchedEvidence:
+        self.fetches.append((list(passage_ids), list(keys)))
+        entries: Any = {key: f"entry {key}" for key in keys if key != "gone"}
+        return FetchedEvidence(
+            passages={one: {"text": one} for one in passage_ids}, entries=entries
+        )
 
     def check(self, model: ModelIdentity) -> None:
         self.checked.append(model)
@@ -119,10 +125,33 @@ def test_the_same_search_is_sent_once_a_question() -> None:
     memory.forget()
     shared.search([body], None)
     assert store.searches == 3
-    shared.fetch(["p"], ["d"])
-    shared.fetch(["p"], ["d"])
-    assert store.fetches == 1
     assert shared.refresh() == "refreshed"
+
+
+def test_a_passage_or_entry_is_fetched_once_a_run_and_charged_each_time() -> None:
+    memory, store = Remembered(), Store()
+    shared = RememberingStore(store, memory)  # type: ignore[arg-type]
+    assert shared.fetch([], ["d", "gone"]).entries == {"d": "entry d"}
+    assert memory.lent() == 0.0
+    memory.forget()
+    found = shared.fetch(["p", "q"], ["d", "gone"])
+    assert found == ({"p": {"text": "p"}, "q": {"text": "q"}}, {"d": "entry d"})
+    assert memory.lent() > 0
+    assert shared.fetch(["q", "r"], ["d"]).passages.keys() == {"q", "r"}
+    assert shared.fetch(["r"], ["e"]) == ({"r": {"text": "r"}}, {"e": "entry e"})
+    assert store.fetches == [([], ["d", "gone"]), (["p", "q"], []), (["r"], []), ([], ["e"])]
+
+
+def test_a_long_run_does_not_remember_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "PIECES", 2)
+    memory, store = Remembered(), Store()
+    shared = RememberingStore(store, memory)  # type: ignore[arg-type]
+    shared.fetch(["p", "q", "r"], [])
+    shared.fetch(["p", "q", "r"], [])
+    assert len(store.fetches) == 1
+    memory.forget()
+    shared.fetch(["p"], [])
+    assert len(store.fetches) == 2
 
 
 def test_what_no_question_changes_is_asked_once_a_run() -> None:
