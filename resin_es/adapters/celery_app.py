@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr
 
+from resin_es.adapters.queue_order import FIRST
 from resin_es.errors import QueueUnavailable, SettingsError
 from resin_es.model.base import Frozen
 from resin_es.ports.sync import QueueName
@@ -35,6 +36,11 @@ QUEUE_OF: Mapping[str, QueueName] = {
 LANES: Mapping[QueueName, int] = {"sync": 1, "read": 8, "index": 8}
 """Redis lists of a queue. A source's messages keep to one, and a queue's lists are served in turn:
 a source with a hundred thousand documents does not stand in front of one with three."""
+
+
+HURRIED: tuple[QueueName, ...] = ("read",)
+"""Queues with a second list for each lane, which goes before the first: a document that changed
+since it was read does not wait behind a hundred thousand that were never read."""
 
 
 class BrokerOptions(Frozen):
@@ -71,9 +77,10 @@ class BrokerOptions(Frozen):
 
 
 def lanes(queue: QueueName) -> tuple[str, ...]:
-    """The names of a queue's lists."""
+    """The names of a queue's lists; those that go before come last."""
     count = LANES[queue]
-    return tuple(f"resin.{queue}.{n}" if count > 1 else f"resin.{queue}" for n in range(count))
+    names = tuple(f"resin.{queue}.{n}" if count > 1 else f"resin.{queue}" for n in range(count))
+    return names + tuple(f"{name}{FIRST}" for name in names if queue in HURRIED)
 
 
 def task_name(task: str) -> str:

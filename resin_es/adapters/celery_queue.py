@@ -27,10 +27,12 @@ class CeleryQueue:
     def _app(self) -> Celery:
         return celery_app(self._options)
 
-    def put(self, task: TaskName, source: str = "", keys: Sequence[str] = ()) -> None:
+    def put(
+        self, task: TaskName, source: str = "", keys: Sequence[str] = (), *, first: bool = False
+    ) -> None:
         """Ids alone go out."""
         app = self._app
-        lane = self.broker.lane(QUEUE_OF[task], source)
+        lane = self.broker.lane(QUEUE_OF[task], source, first=first)
         with self.broker.reached(f"queueing {task}"):
             app.send_task(
                 task_name(task),

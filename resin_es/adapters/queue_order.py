@@ -13,17 +13,22 @@ from collections.abc import Sequence
 PASSED_OVER = 50
 """Messages of the first pass in a row, after which one of reading has its turn: a change of a
 document that answers already waits for no more of another source's first pass than that, and
-even where one reading takes as long as thirty first passes, most of the time is theirs."""
+even where one reading takes as long as thirty first passes, most of the time is theirs. Likewise
+of changes, after which something that was never read has its turn."""
+
+FIRST = ".first"
+"""End of the name of a list that goes before the others of its queue."""
 
 
 class Turns:
-    """The first pass before reading, all sources of a queue in turn. What looks for changes goes
+    """The first pass before reading, what changed since it was read before what never was, all
+    sources of a queue in turn. What looks for changes goes
     before both, but never twice in a row while anything else waits: where a look takes longer
     than the pause to the next one, documents are read nevertheless."""
 
     def __init__(self) -> None:
         self._lists: list[str] = []
-        self._passed = 0
+        self._passed = self._hurried = 0
         self._looked = False
 
     def update(self, it: Sequence[str]) -> None:
@@ -36,7 +41,12 @@ class Turns:
         order = ["index", "read"] if self._passed < PASSED_OVER else ["read", "index"]
         order.insert(len(order) if self._looked else 0, "sync")
         rank = {queue: place for place, queue in enumerate(order)}
-        return sorted(self._lists, key=lambda name: rank.get(_queue(name), len(rank)))[:n]
+        others_first = self._hurried >= PASSED_OVER
+
+        def place(name: str) -> tuple[int, bool]:
+            return rank.get(_queue(name), len(rank)), name.endswith(FIRST) is others_first
+
+        return sorted(self._lists, key=place)[:n]
 
     def rotate(self, last_used: str) -> str:
         """This list gave a message: it is the last one of its queue now."""
@@ -49,6 +59,7 @@ class Turns:
             self._passed += 1
         elif queue == "read":
             self._passed = 0
+            self._hurried = self._hurried + 1 if last_used.endswith(FIRST) else 0
         return last_used
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from resin_es.adapters.celery_app import LANES, BrokerOptions, lanes, missing
+from resin_es.adapters.celery_app import HURRIED, LANES, BrokerOptions, lanes, missing
 from resin_es.errors import QueueUnavailable
 from resin_es.ports.sync import QueueName
 
@@ -108,10 +108,12 @@ class RedisBroker:
                 "of RESIN_REDIS_URL, e.g. redis://HOST:6379/8.",
             )
 
-    def lane(self, queue: QueueName, source: str) -> str:
+    def lane(self, queue: QueueName, source: str, *, first: bool = False) -> str:
         """The list that takes a source's messages. Sources are spread in the order in which they
         come; an emptied Redis spreads them anew, which changes nothing."""
-        names = lanes(queue)
+        names = lanes(queue)[: LANES[queue]]
+        if first and queue in HURRIED:
+            names = lanes(queue)[LANES[queue] :]
         if len(names) == 1:
             return names[0]
         if source not in self._lanes:

@@ -55,6 +55,8 @@ class EntryBrief(Frozen):
     settled: bool = True
     committed: bool = False
     """Whether a version is committed: answerable, whatever the status."""
+    outdated: bool = False
+    """Whether the committed version is not the one that is wanted: what it answers is old."""
 
 
 class EntryListing(Protocol):
@@ -123,8 +125,11 @@ class ForeignIndex(Protocol):
 class TaskQueue(Protocol):
     """Where tasks go. A queue that loses everything loses no work: the registry has it."""
 
-    def put(self, task: TaskName, source: str = "", keys: Sequence[str] = ()) -> None:
-        """Raises QueueUnavailable."""
+    def put(
+        self, task: TaskName, source: str = "", keys: Sequence[str] = (), *, first: bool = False
+    ) -> None:
+        """``first``: before what waits in the task's queue without it. Raises
+        QueueUnavailable."""
         ...
 
     def depth(self, queue: QueueName) -> int:

@@ -102,8 +102,7 @@ class Applying:
             self._report.rights_changed += judged is Verdict.NARROWED
             if judged is not Verdict.NARROWED:
                 self._report.pending += 1
-                when = age(document.updated_at)
-                self._backlog.add(Due(first_task(entry), self._source, document.key, False, when))
+                self._backlog.add(_due(document, entry))
         return lost
 
     def _change_rights(self, rows: Sequence[Row]) -> list[Document]:
@@ -116,6 +115,17 @@ class Applying:
         won = apply_rights(self._desk.store, changes)
         self._report.rights_changed += sum(won)
         return [document for document, ok in zip(documents, won, strict=True) if not ok]
+
+
+def _due(document: Document, entry: RegistryEntry) -> Due:
+    return Due(
+        first_task(entry),
+        document.source,
+        document.key,
+        alone=False,
+        age=age(document.updated_at),
+        outdated=bool(entry.passages) and entry.committed_version != entry.version,
+    )
 
 
 def _guard(known: StoredEntry | None) -> Guard | None:

@@ -24,9 +24,18 @@ class Due(NamedTuple):
     alone: bool
     age: float
     """Minus the date of its last change: the newest first."""
+    outdated: bool = False
+    """It answers with an old version, and goes before those that were never read."""
 
 
-Message = tuple[str, TaskName, list[str], bool]
+class Message(NamedTuple):
+    """What one task is to do."""
+
+    source: str
+    task: TaskName
+    keys: list[str]
+    alone: bool
+    first: bool
 
 
 def age(updated_at: datetime | None) -> float:
@@ -77,8 +86,9 @@ def send(desk: Desk, dispatch: Dispatch, due: Sequence[Due], *, again: bool) -> 
     queued before goes nevertheless. Raises StoreError."""
     messages = list(in_turn(due, desk.settings.chunk))
     taken = _mark_queued(desk, dispatch, messages, again=again)
-    for source, task, keys, alone in messages:
-        dispatch.send(task, source, [key for key in keys if key not in taken], alone=alone)
+    for one in messages:
+        keys = [key for key in one.keys if key not in taken]
+        dispatch.send(one.task, one.source, keys, alone=one.alone, first=one.first)
     return messages
 
 
@@ -90,11 +100,11 @@ def _mark_queued(
     queue."""
     rooms: dict[QueueName, int] = {}
     fitting: list[str] = []
-    for _, task, keys, _ in messages:
-        name = QUEUE_OF[task]
-        rooms[name] = rooms.get(name, dispatch.room(task)) - 1
+    for message in messages:
+        name = QUEUE_OF[message.task]
+        rooms[name] = rooms.get(name, dispatch.room(message.task)) - 1
         if rooms[name] >= 0:
-            fitting += keys
+            fitting += message.keys
     taken: set[str] = set()
     for start in range(0, len(fitting), TOGETHER):
         part = fitting[start : start + TOGETHER]
@@ -116,7 +126,8 @@ def _mark_queued(
 
 def in_turn(due: Sequence[Due], chunk: int) -> Iterator[Message]:
     """Messages of all sources in turn, so that none waits for another; each source's first
-    passes before its second ones, the newest documents first."""
+    passes before its second ones, of those what answers with an old version before what was never
+    read, the newest documents first."""
     by_source: dict[str, list[Message]] = {}
     for source in sorted({one.source for one in due}):
         mine = sorted((one for one in due if one.source == source), key=_order)
@@ -125,19 +136,20 @@ def in_turn(due: Sequence[Due], chunk: int) -> Iterator[Message]:
         yield from (message for message in round_ if message is not None)
 
 
-def _order(one: Due) -> tuple[bool, float, str]:
-    return one.task != "embed_and_commit", one.age, one.key
+def _order(one: Due) -> tuple[bool, bool, float, str]:
+    return one.task != "embed_and_commit", not one.outdated, one.age, one.key
 
 
 def _messages(due: Sequence[Due], chunk: int) -> Iterator[Message]:
-    open_ones: dict[TaskName, list[str]] = {}
+    open_ones: dict[tuple[TaskName, bool], list[str]] = {}
     for one in due:
         if one.alone:
-            yield one.source, one.task, [one.key], True
+            yield Message(one.source, one.task, [one.key], True, one.outdated)
             continue
-        keys = open_ones.setdefault(one.task, [])
+        kind = (one.task, one.outdated)
+        keys = open_ones.setdefault(kind, [])
         keys.append(one.key)
         if len(keys) == chunk:
-            yield one.source, one.task, open_ones.pop(one.task), False
-    for task, keys in open_ones.items():
-        yield due[0].source, task, keys, False
+            yield Message(one.source, one.task, open_ones.pop(kind), False, one.outdated)
+    for (task, outdated), keys in open_ones.items():
+        yield Message(due[0].source, task, keys, False, outdated)

@@ -57,22 +57,31 @@ class Dispatch:
         left = max(0, self._settings.queue_bound - depth)
         return self._rooms.setdefault(name, min(left, self._share))
 
-    def send(self, task: TaskName, source: str, keys: Sequence[str], *, alone: bool = False) -> int:
-        """Put documents in chunks (``alone``: one a message); returns how many were held."""
+    def send(
+        self,
+        task: TaskName,
+        source: str,
+        keys: Sequence[str],
+        *,
+        alone: bool = False,
+        first: bool = False,
+    ) -> int:
+        """Put documents in chunks (``alone``: one a message; ``first``: before others of the
+        queue); returns how many were held."""
         size = 1 if alone else self._settings.chunk
         for start in range(0, len(keys), size):
             chunk = list(keys[start : start + size])
-            if not self._put(task, source, chunk):
+            if not self._put(task, source, chunk, first):
                 left = len(keys) - start
                 self.sent.held += left
                 return left
         return 0
 
-    def _put(self, task: TaskName, source: str, keys: list[str]) -> bool:
+    def _put(self, task: TaskName, source: str, keys: list[str], first: bool) -> bool:
         if self.room(task) <= 0:
             return False
         try:
-            self._queue.put(task, source, keys)
+            self._queue.put(task, source, keys, first=first)
         except QueueUnavailable as error:
             self.error = str(error)
             return False

@@ -30,18 +30,23 @@ class InlineQueue:
 
     def __init__(self) -> None:
         self._waiting: dict[QueueName, deque[Task]] = {name: deque() for name in FIRST_TO_LAST}
+        self._first: dict[QueueName, deque[Task]] = {name: deque() for name in FIRST_TO_LAST}
 
-    def put(self, task: TaskName, source: str = "", keys: Sequence[str] = ()) -> None:
-        self._waiting[QUEUE_OF[task]].append(Task(task, source, tuple(keys)))
+    def put(
+        self, task: TaskName, source: str = "", keys: Sequence[str] = (), *, first: bool = False
+    ) -> None:
+        lists = self._first if first else self._waiting
+        lists[QUEUE_OF[task]].append(Task(task, source, tuple(keys)))
 
     def depth(self, queue: QueueName) -> int:
-        return len(self._waiting[queue])
+        return len(self._first[queue]) + len(self._waiting[queue])
 
     def take(self) -> Task | None:
         """The next task, taken out; None where none waits."""
         for name in FIRST_TO_LAST:
-            if self._waiting[name]:
-                return self._waiting[name].popleft()
+            for waiting in (self._first[name], self._waiting[name]):
+                if waiting:
+                    return waiting.popleft()
         return None
 
 

@@ -43,8 +43,8 @@ def reconcile(desk: Desk) -> ReconcileReport:
         report.settled += len(external_ids)
     due += _crashed(desk, lost, report)
     report.due = len(due)
-    for source, _, keys, _ in send(desk, dispatch, due, again=True):
-        report.by_source[source] += len(keys)
+    for one in send(desk, dispatch, due, again=True):
+        report.by_source[one.source] += len(one.keys)
     sent = dispatch.sent
     report.queued, report.tasks, report.held = sent.queued, sent.tasks, sent.held
     report.queue_error = dispatch.error
@@ -78,7 +78,8 @@ def _task(brief: EntryBrief) -> TaskName:
 
 
 def _due(brief: EntryBrief) -> Due:
-    return Due(_task(brief), brief.source, brief.key, brief.attempts > 0, age(brief.updated_at))
+    old, alone = brief.outdated, brief.attempts > 0
+    return Due(_task(brief), brief.source, brief.key, alone, age(brief.updated_at), old)
 
 
 def _crashed(desk: Desk, lost: Sequence[EntryBrief], report: ReconcileReport) -> list[Due]:

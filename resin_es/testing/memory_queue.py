@@ -18,10 +18,12 @@ class MemoryQueue(InlineQueue):
         self.put_tasks: list[Task] = []
         self.away = False
 
-    def put(self, task: TaskName, source: str = "", keys: Sequence[str] = ()) -> None:
+    def put(
+        self, task: TaskName, source: str = "", keys: Sequence[str] = (), *, first: bool = False
+    ) -> None:
         self._there()
         self.put_tasks.append(Task(task, source, tuple(keys)))
-        super().put(task, source, keys)
+        super().put(task, source, keys, first=first)
 
     def depth(self, queue: QueueName) -> int:
         self._there()

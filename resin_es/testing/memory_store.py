@@ -205,6 +205,7 @@ def _brief(entry: RegistryEntry) -> EntryBrief:
         updated_at=entry.updated_at,
         settled=entry.settled,
         committed=bool(entry.committed_version),
+        outdated=entry.committed_version not in ("", entry.version),
     )
 
 

@@ -293,6 +293,20 @@ def test_all_documents_answer_before_any_is_read(
     assert {"small-0", "small-1"} < set(served[:4]), served
 
 
+def test_a_change_does_not_wait_behind_what_was_never_read(
+    queue: CeleryQueue, options: BrokerOptions
+) -> None:
+    for number in range(5):
+        queue.put("read_document", "large", [f"large-{number}"])
+    queue.put("read_document", "large", ["changed"], first=True)
+    queue.put("read_document", "small", ["changed too"], first=True)
+    queue.put("embed_and_commit", "large", ["new"], first=True)
+    assert queue.broker.depths() == {"sync": 0, "read": 7, "index": 1}
+    served = drained(options, 8)
+    assert served[0] == "new"
+    assert set(served[1:3]) == {"changed", "changed too"}, served
+
+
 # ---------------------------------------------------------------- doctor
 
 

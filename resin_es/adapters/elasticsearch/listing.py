@@ -21,6 +21,7 @@ _FIELDS = (
     "heartbeat",
     "updated_at",
     "settled",
+    "version",
     "committed_version",
 )
 
@@ -69,5 +70,7 @@ def _brief(fields: Mapping[str, Sequence[Any]]) -> EntryBrief:
     """From doc values, where every value is a list and a missing one is absent."""
     found = {name: fields[name][0] for name in _FIELDS if name in fields}
     found["external_id"] = found.pop("document_id")
-    found["committed"] = bool(found.pop("committed_version", ""))
+    wanted, committed = found.pop("version", ""), found.pop("committed_version", "")
+    found["committed"] = bool(committed)
+    found["outdated"] = committed not in ("", wanted)
     return EntryBrief.model_validate(found)

@@ -165,6 +165,7 @@ def test_entries_are_listed_by_doc_values_and_nothing_heavy_is_fetched() -> None
             not_before=datetime(2024, 5, 1, 10, tzinfo=timezone.utc),
             settled=False,
             committed=True,
+            outdated=True,
         ),
         EntryBrief(key="l", external_id="e", source="kb", status=DocumentStatus.WORKING),
     ]

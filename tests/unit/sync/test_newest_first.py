@@ -9,6 +9,7 @@ import pytest
 
 from resin_es.errors import StoreTimeout
 from resin_es.model import DocumentStatus
+from resin_es.sync.inline import run_task
 
 DAYS = 450
 """More than two batches of a listing."""
@@ -99,3 +100,22 @@ def test_a_listing_that_breaks_off_leaves_nothing_waiting(full: Any) -> None:
     full.index.breaks_after = None
     full.settle()
     assert all(full.entry(name).status is DocumentStatus.INDEXED for name in newest(DAYS))
+
+
+@pytest.mark.parametrize("by", ["sync", "reconcile"])
+def test_a_change_goes_before_all_that_was_never_read(full: Any, by: str) -> None:
+    """Even of an old date: what it answers is out of date."""
+    full.sync()
+    while (task := full.queue.take()) and task.name == "embed_and_commit":
+        run_task(full.service, task)
+    full.passes(3_600)
+    full.put("d000", "Out of date no more.", updated_at=full.now)
+    if by == "reconcile":
+        full.queue.away = True
+    full.sync()
+    if by == "reconcile":
+        full.queue.away = False
+        full.service.reconcile()
+    following = full.queue.take()
+    assert following is not None
+    assert (following.name, following.keys) == ("read_document", (full.key("d000"),))

@@ -123,6 +123,7 @@ def test_queues_are_apart_and_have_lanes() -> None:
     assert names == [
         "resin.sync",
         *(f"resin.read.{n}" for n in range(8)),
+        *(f"resin.read.{n}.first" for n in range(8)),
         *(f"resin.index.{n}" for n in range(8)),
     ]
     assert {queue.routing_key for queue in conf.task_queues} == set(names)

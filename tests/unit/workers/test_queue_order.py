@@ -81,3 +81,13 @@ def test_a_worker_of_some_queues_serves_those() -> None:
     assert order.consume(2) == ["resin.read.1", "resin.read.0"]
     order.update(["resin.read.0"])
     assert order.consume(2) == ["resin.read.0"]
+
+
+def test_what_changed_goes_before_what_was_never_read_but_not_for_ever() -> None:
+    waiting = {"resin.read.0": 9, "resin.read.1": 9, "resin.read.1.first": 60, "resin.index.0": 2}
+    taken = served(turns(), waiting, 80)
+    assert taken[:2] == ["resin.index.0"] * 2
+    assert taken[2 : 2 + PASSED_OVER] == ["resin.read.1.first"] * PASSED_OVER
+    assert taken[2 + PASSED_OVER] in ("resin.read.0", "resin.read.1")
+    assert taken[3 + PASSED_OVER : 63] == ["resin.read.1.first"] * 10
+    assert sorted(taken[63:]) == ["resin.read.0"] * 8 + ["resin.read.1"] * 9
