@@ -60,7 +60,7 @@ def test_the_composer_sees_only_question_and_passages_whatever_the_plan_and_unit
         0, 0, dense=1.9, kind="rule", name="SENTINEL-unit", subject="SENTINEL-s",
         object="SENTINEL-o",
     )  # fmt: skip
-    hit = hit.model_copy(update={"source": {**hit.source, "statement": "SENTINEL-statement"}})
+    hit = hit._replace(source={**hit.source, "statement": "SENTINEL-statement"})
     store = ScriptedStore([document], [hit])
     store.change(document.key, metadata={"SENTINEL": "SENTINEL"})
     plan = Plan(
