@@ -9,7 +9,8 @@ that was built before is read by its source, and `resin-es rebuild` gives it the
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
+from base64 import b64encode
+from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ def unpacked(hits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The sources of such a search's hits, each with its id as ``_id``; one that was written
     without the field is empty."""
     fields = [hit.get("fields", {}) for hit in hits]
-    lines = [b64decode(one[FIELD][0]) if FIELD in one else b"{}" for one in fields]
+    lines = [a2b_base64(one[FIELD][0]) if FIELD in one else b"{}" for one in fields]
     sources: list[dict[str, Any]] = from_json(b"[%b]" % b",".join(lines), cache_strings="keys")
     for source, one in zip(sources, fields, strict=True):
         if source and TITLE in one:
