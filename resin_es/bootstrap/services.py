@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from resin_es.bootstrap.embedding import embedder_spec, make_embedder
@@ -54,6 +55,7 @@ class Services:
     def __init__(self, settings: Settings, *, progress: Progress | None = None) -> None:
         self.settings = settings
         self._progress = progress
+        self._making = Lock()
 
     def under(self, prefix: str, **changes: Any) -> Services:
         """The same cluster and embedder under another index prefix, settings changed."""
@@ -257,7 +259,8 @@ class Services:
         """Raises SettingsError also where there is a cap and no price."""
         from resin_es.bootstrap.estimating import check_priced
 
-        model = self.language
+        with self._making:  # asked by several threads, it is still one, with one ledger
+            model = self.language
         check_priced(self.settings, [name])
         return model
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from resin_es.bootstrap import Resin, Services
+from resin_es.bootstrap import Resin, Services, language
 from resin_es.bootstrap.syncing import sync_here
 from resin_es.errors import ResinError, SettingsError
 from resin_es.settings import load_settings
@@ -85,3 +87,19 @@ def test_a_cap_without_a_price_is_refused_before_anything_is_asked(
     settings = load_settings(llm="claude", anthropic_url=NOWHERE, max_cost=1.0, **models)
     with pytest.raises(SettingsError, match="no price known for mine"):
         asks(Services(settings))
+
+
+def test_threads_that_ask_at_once_share_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def slow(*_: object) -> object:
+        made.append(object())
+        time.sleep(0.05)
+        return made[-1]
+
+    monkeypatch.setattr(language, "metered_model", slow)
+    services = Services(load_settings(llm="claude", anthropic_url=NOWHERE))
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(services.ready_to_read) for _ in range(4)]
+    assert [one.result() for one in asked] == [None] * 4
+    assert len(made) == 1
