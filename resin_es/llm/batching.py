@@ -50,15 +50,19 @@ GROWTH = 1.5
 """How much longer each pause between two looks is than the one before."""
 
 
+def _counted(batches: int) -> str:
+    return "1 batch goes" if batches == 1 else f"{batches} batches go"
+
+
 class BatchesLeft(KeyboardInterrupt):
     """Interrupted while batches were under way: they go on, and the next run lands them."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self.ids = tuple(ids)
         super().__init__(
-            f"interrupted: {len(self.ids)} batches go on at the provider and will be paid for "
+            f"interrupted: {_counted(len(self.ids))} on at the provider and will be paid for "
             f"({', '.join(self.ids[:5])}{', …' if len(self.ids) > 5 else ''}). Run the same "
-            "command again to take up their results, or stop them: resin-es batches --cancel"
+            "command again to take up the results, or stop them: resin-es batches --cancel"
         )
 
 
