@@ -95,7 +95,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on(
     provider.hold()
     provider.interrupts = True
     told = house.run(*INDEX, corpus, code=130).stderr
-    assert "1 batches go on at the provider" in told
+    assert "1 batch goes on at the provider" in told
     assert "msgbatch_0001" in told
     assert "resin-es batches --cancel" in told
     listed = house.run("batches", "--json").json["batches"]
