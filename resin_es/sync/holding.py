@@ -15,14 +15,16 @@ from resin_es.sync.marking import stage_error
 TRIES = 10
 SYNC_STAGE, WORK_STAGE = "sync", "work"
 PAUSED, AT_WORK = "the source is paused", "another sync of it is at work"
+CHANGED = "the source was changed meanwhile"
 
 
 class TakenOver(StoreConflict):
     """Another sync holds the source now, or it was removed."""
 
 
-class Paused(StoreConflict):
-    """Somebody paused the source while it was synced."""
+class Stopped(StoreConflict):
+    """Somebody paused or changed the source while it was synced: what is known of it by now was
+    seen otherwise."""
 
 
 def known_source(desk: Desk, name: str) -> StoredSource:
@@ -64,13 +66,15 @@ class Hold:
 
     def beat(self) -> None:
         """Look whether the source is still ours to sync, and renew the lease once a third of it
-        has passed: whoever pauses or removes a source waits for one batch, not for a listing.
-        Raises TakenOver, Paused, StoreError."""
+        has passed: whoever pauses, changes or removes a source waits for one batch, not for a
+        listing. Raises TakenOver, Stopped, StoreError."""
         stored = self._desk.book.source(self._name)
         if stored is None or stored.source.state.lease != self._desk.owner:
             raise TakenOver(f"source {self._name!r}: another sync took over, or it was removed.")
         if stored.source.state.paused:
-            raise Paused(f"source {self._name!r} was paused.")
+            raise Stopped(PAUSED)
+        if stored.source.spec != self.source.spec:
+            raise Stopped(CHANGED)
         self._stored = stored
         moment = self._desk.now()
         if moment - self._last < timedelta(seconds=self._desk.settings.lease_s) / 3:
@@ -78,8 +82,9 @@ class Hold:
         self._last = moment
         self.write({"heartbeat": moment})
 
-    def write(self, changes: dict[str, Any]) -> None:
-        """Change the state, whatever others change in it meanwhile. Raises TakenOver."""
+    def write(self, changes: dict[str, Any], *, whatever: bool = False) -> None:
+        """Change the state, whatever others change in it meanwhile; with ``whatever``, also where
+        they changed what the source is. Raises TakenOver, Stopped."""
         for _ in range(TRIES):
             if self._put(changes):
                 return
@@ -88,23 +93,27 @@ class Hold:
                 raise TakenOver(
                     f"source {self._name!r}: another sync took over, or it was removed."
                 )
+            if stored.source.spec != self.source.spec and not whatever:
+                raise Stopped(CHANGED)
             self._stored = stored
         raise StoreConflict(f"source {self._name!r} changed faster than it could be written.")
 
     def finish(self, **changes: Any) -> None:
-        """Let the source go, with what the sync found out. Raises TakenOver, StoreError."""
+        """Let the source go, with what the sync found out: of the source as it was, or not at
+        all. Raises TakenOver, Stopped, StoreError."""
         error = self.source.state.error
         kept = error if error is not None and error.stage != SYNC_STAGE else None
         self.write({"error": kept, **changes, "lease": None, "heartbeat": None})
 
     def let_go(self) -> None:
         """Without having found anything out. Raises TakenOver, StoreError."""
-        self.write({"lease": None, "heartbeat": None})
+        self.write({"lease": None, "heartbeat": None}, whatever=True)
 
     def fail(self, error: ResinError) -> None:
         """Let the source go and name the error on it, which is then raised."""
         try:
-            self.write({"error": stage_error(error, SYNC_STAGE), "lease": None, "heartbeat": None})
+            told = stage_error(error, SYNC_STAGE)
+            self.write({"error": told, "lease": None, "heartbeat": None}, whatever=True)
         except StoreError as worse:  # the lease runs out by itself
             raise error from worse
         raise error

@@ -15,7 +15,7 @@ from resin_es.sync.applying import Applying
 from resin_es.sync.backlog import Backlog
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
-from resin_es.sync.holding import PAUSED, Hold, Paused, TakenOver, known_source
+from resin_es.sync.holding import PAUSED, Hold, Stopped, TakenOver, known_source
 from resin_es.sync.reports import SyncReport
 from resin_es.sync.spec import drifted
 from resin_es.sync.withholding import withhold
@@ -44,9 +44,9 @@ def sync_source(desk: Desk, name: str, *, full: bool = False) -> SyncReport:
         )
     except TakenOver as error:
         report.skipped = error.message
-    except Paused:
+    except Stopped as stop:
         hold.let_go()
-        report.skipped = PAUSED
+        report.skipped = stop.message
     except ResinError as error:
         hold.fail(error)
     report.seconds = time.monotonic() - started
@@ -66,14 +66,17 @@ def notify(desk: Desk, name: str, external_ids: Sequence[str]) -> SyncReport:
     report = SyncReport(source=name)
     started = time.monotonic()
     source = known_source(desk, name).source
-    if source.state.paused:
-        report.skipped = PAUSED
-        return report
     wanted = list(dict.fromkeys(external_ids))
     report.listed = len(wanted)
-    sync = _Sync(desk, source, report, beat=lambda: None)
-    sync.look_at(wanted)
-    sync.close()
+    while not source.state.paused:
+        sync = _Sync(desk, source, report, beat=lambda: None)
+        sync.look_at(wanted)
+        sync.close()
+        seen, source = source, known_source(desk, name).source
+        if source.spec == seen.spec:
+            break  # else it was changed meanwhile, and what was applied is what it said before
+    else:
+        report.skipped = PAUSED
     report.seconds = time.monotonic() - started
     return report
 

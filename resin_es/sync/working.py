@@ -101,12 +101,19 @@ class Working:
         choose: Callable[[Sequence[StoredEntry]], list[StoredEntry]],
     ) -> list[Document]:
         """Look at the registry, fetch, work. A document whose entry changed between look and
-        claim is fetched anew: what was fetched may be older than what the entry stands for.
-        Returns the documents worked on."""
+        claim is fetched anew: what was fetched may be older than what the entry stands for. What
+        the source says is asked after the look, too: a source that is changed later is synced
+        later, which changes the entry. Returns the documents worked on."""
         done: list[Document] = []
         left = list(dict.fromkeys(keys))
         for _ in range(ROUNDS):
             due = choose(self._due(source.spec.name, left, report))
+            if due:
+                stored = self._desk.book.source(source.spec.name)
+                if stored is None or stored.source.state.paused:
+                    report.skipped += len(due)
+                    return done
+                source = stored.source
             logbook.taken(task, [one.entry for one in due])
             look = Look({one.entry.key: one.guard for one in due})
             documents = self._fetched(source, due, report)
