@@ -136,13 +136,15 @@ def standing_of_sources(services: Services, seen: Sequence[str] | None) -> list[
         source = one.source
         if seen is not None and source.spec.name not in seen:
             continue
-        state = source.state.model_dump(mode="json", exclude={"revoked", "lease", "heartbeat"})
+        apart = {"revoked", "unreadable", "lease", "heartbeat"}
+        state = source.state.model_dump(mode="json", exclude=apart)
         rows.append(
             {
                 "source": source.spec.name,
                 **state,
                 "syncing": source.state.lease is not None,
                 "revoked": len(source.state.revoked),
+                "unreadable": len(source.state.unreadable),
             }
         )
     return rows

@@ -110,5 +110,6 @@ def _print_sync_state(row: dict[str, Any]) -> None:
     idle = "failing" if row["error"] else "kept fresh"
     state = "paused" if row["paused"] else "syncing" if row["syncing"] else idle
     error = f"; {row['error']['type']}: {row['error']['message']}" if row["error"] else ""
+    error += f"; {row['unreadable']} unreadable" if row["unreadable"] else ""
     last = f", last synced {row['synced_at']}" if row["synced_at"] else ", never synced"
     console().print(f"source {row['source']}: {state}{last}{error}", markup=False)

@@ -111,6 +111,11 @@ def show_view(view: SourceView) -> None:
     for name, value in rows.items():
         if value:
             out.print(f"{name}: {value}", markup=False)
+    told = list(state.unreadable.items())
+    for external_id, reason in told[:SHOWN_PROBLEMS]:
+        out.print(f"unreadable: {external_id}: {reason}", markup=False)
+    if len(told) > SHOWN_PROBLEMS:
+        out.print(f"unreadable: {len(told) - SHOWN_PROBLEMS} more (--json names a hundred)")
 
 
 def _place(spec: SourceSpec) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -61,7 +62,9 @@ class SourceSpec(Frozen):
 class SourceState(Frozen):
     """How far a source is. ``watermark``: newest ``updated_field`` seen by a finished sync.
     ``lease`` and ``heartbeat``: the sync at work, so that a second one is harmless.
-    ``revoked``: external ids that nobody but an admin may read, whatever the index says."""
+    ``revoked``: external ids that nobody but an admin may read, whatever the index says.
+    ``unreadable``: records that made no document when they were last looked at, by external id,
+    with the reason; a hundred at most are kept."""
 
     paused: bool = False
     watermark: datetime | None = None
@@ -71,6 +74,7 @@ class SourceState(Frozen):
     heartbeat: datetime | None = None
     error: StageError | None = None
     revoked: tuple[str, ...] = ()
+    unreadable: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Source(Frozen):

@@ -20,6 +20,7 @@ from resin_es.sync.reports import SyncReport
 from resin_es.sync.spec import drifted
 from resin_es.sync.withholding import withhold
 
+UNREADABLE_KEPT = 100
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 200, 2_000_000
 DELETED_TOGETHER = 500
 CLOCKS_APART = timedelta(minutes=5)
@@ -40,6 +41,7 @@ def sync_source(desk: Desk, name: str, *, full: bool = False) -> SyncReport:
         hold.finish(
             synced_at=moment,
             watermark=_watermark(hold.source, newest, moment),
+            unreadable=dict(islice(sync.unreadable.items(), UNREADABLE_KEPT)),
             **({"full_at": moment} if sync.since is None else {}),
         )
     except TakenOver as error:
@@ -103,6 +105,7 @@ class _Sync:
         self._newest: datetime | None = None
         self.since = self._since(source)
         report.full = self.since is None
+        self.unreadable = {} if report.full else dict(source.state.unreadable)
 
     def _since(self, source: Source) -> datetime | None:
         """The overlap window is read again until a sync came late enough to have seen all that
@@ -134,6 +137,7 @@ class _Sync:
         # Listed after the registry: what is in the registry but not here went in between, or
         # before; what came in between is in neither and stays for the next sync.
         self._delete(sorted((alive | dying) - seen))
+        self.unreadable = {k: told for k, told in self.unreadable.items() if k in seen}
         self.close()
         if lost and seen:
             raise InputError(
@@ -175,9 +179,11 @@ class _Sync:
     def _apply(self, batch: Sequence[Document | Unreadable]) -> None:
         unreadable = [one for one in batch if isinstance(one, Unreadable)]
         self._report.unreadable += [(one.external_id, one.reason) for one in unreadable]
+        self.unreadable.update((one.external_id, one.reason) for one in unreadable)
         self._report.rights_changed += withhold(self._desk, self._name, unreadable)
         documents = [one for one in batch if isinstance(one, Document)]
         for one in documents:
+            self.unreadable.pop(one.external_id, None)
             if one.updated_at and (self._newest is None or one.updated_at > self._newest):
                 self._newest = one.updated_at
         self._applying.apply(documents)
