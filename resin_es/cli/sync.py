@@ -51,9 +51,11 @@ def sync(
     report = service.sync_now(name, full=full)
     if not json_output:
         _print_sync(report)
-        if follow or report.queued:
+        if (follow or report.queued) and not report.skipped:
             _tell_of_workers(services)
-    standing = _follow(services, name, quiet=json_output) if follow else None
+    # of a paused source nothing is read, so what waits would be waited for in vain
+    watched = follow and not report.skipped
+    standing = _follow(services, name, quiet=json_output) if watched else None
     if json_output:
         print_json({**report.to_dict(), **({"standing": standing} if follow else {})})
     if report.queue_error:

@@ -109,3 +109,13 @@ def test_following_ends_when_nothing_waits(cli: CommandLine, put: Put) -> None:
     found = cli.run("sync", "kb", "--follow", "--json").json
     assert found["standing"]["open"] == 0
     assert found["standing"]["by_status"] == {"empty": 1, "indexed": 2}
+
+
+def test_a_paused_source_is_not_followed(cli: CommandLine, put: Put) -> None:
+    synced(cli)
+    put("a/1", "The tunnel is closed.")
+    cli.run("notify", "kb", "--id", "a/1", code=None)  # waits for a worker that never comes
+    cli.run("source", "pause", "kb")
+    told = cli.run("sync", "kb", "--follow")
+    assert "the source is paused" in told.stderr
+    assert cli.run("sync", "kb", "--follow", "--json").json["standing"] is None
