@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from resin_es.adapters.elasticsearch import ElasticsearchStore, copying, laying_out, uninstall
+from resin_es.adapters.elasticsearch.doctor import Check, doctor
 from resin_es.adapters.elasticsearch.rebuild import Rebuild
 from resin_es.errors import IndexMismatch, ModelUnavailable, StoreConflict, UsageError
 from resin_es.index import rebuilding
@@ -284,6 +285,29 @@ def test_an_older_schema_is_brought_up_to_date(es: Elasticsearch) -> None:
         assert house.rebuild(house.old).run().done
         house.store(house.old).check(house.old.identity)
         assert house.records() == expected, "titles come from the registry"
+    finally:
+        uninstall(es, house.settings)
+
+
+def test_an_index_without_packed_hits_is_told_of_until_it_is_rebuilt(es: Elasticsearch) -> None:
+    house = House(es, index_only=True)
+
+    def schema() -> Check:
+        [row] = [one for one in doctor(es, house.settings) if one.name == "schema"]
+        return row
+
+    try:
+        house.indexer().index([document(n) for n in range(2)])
+        assert schema() == Check(name="schema", ok=True, detail="version 2")
+        told = es.indices.get_mapping(index=f"{house.prefix}-*").body
+        for index, body in told.items():
+            meta = body["mappings"]["_meta"]["resin"]
+            older = {name: value for name, value in meta.items() if name != "packed"}
+            es.indices.put_mapping(index=index, meta={"resin": older})
+        assert schema().ok, "it answers as ever"
+        assert "resin-es rebuild" in schema().hint
+        assert house.rebuild(house.old).run().done
+        assert schema() == Check(name="schema", ok=True, detail="version 2")
     finally:
         uninstall(es, house.settings)
 

@@ -18,6 +18,7 @@ from resin_es.errors import (
     StoreRejected,
 )
 from resin_es.index.names import ADDRESS_FAMILIES, COMPONENTS, FAMILIES, Names
+from resin_es.index.packed import packs
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import SCHEMA_VERSION, role_body
 from resin_es.model.base import Frozen
@@ -220,12 +221,14 @@ def _all_there(names: Names, live: Sequence[InstalledIndex]) -> Check:
 def _schema(live: Sequence[InstalledIndex]) -> Check:
     versions = sorted({str(one.meta.get("schema")) for one in live})
     ok = versions == [str(SCHEMA_VERSION)]
-    return Check(
-        name="schema",
-        ok=ok,
-        detail=f"version {', '.join(versions)}",
-        hint="" if ok else f"This resin-es needs {SCHEMA_VERSION}: use another prefix.",
-    )
+    detail = f"version {', '.join(versions)}"
+    if not ok:
+        hint = f"This resin-es needs {SCHEMA_VERSION}: run `resin-es rebuild`."
+        return Check(name="schema", ok=False, detail=detail, hint=hint)
+    if all(packs(one.meta) for one in live if one.family in ADDRESS_FAMILIES):
+        return Check(name="schema", ok=True, detail=detail)
+    slower = f"{detail}, made before hits were packed: each search costs more than it must"
+    return Check(name="schema", ok=True, detail=slower, hint="Run `resin-es rebuild` at leisure.")
 
 
 def _analyzer(units: InstalledIndex) -> Check:
