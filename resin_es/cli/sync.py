@@ -243,13 +243,20 @@ def show(
     key = document_key(name, external_id)
     stored = service.desk.store.entries([key]).get(key)
     if stored is None:
-        raise InputError(f"Source {name!r} has no document {external_id!r}.")
+        raise InputError(
+            f"Source {name!r} has no document {external_id!r}.",
+            hint=f"Ids are those of the team's index; `resin-es sync {name}` looks for new ones.",
+        )
     row = _row(stored.entry)
     if json_output:
         print_json(row)
         return
+    error = row["error"]
+    if error:
+        row["error"] = f"{error['stage']}: {error['type']}: {error['message']}"
     for field, value in row.items():
-        console().print(f"{field}: {value}", markup=False)
+        if value not in (None, ""):
+            console().print(f"{field}: {value}", markup=False)
 
 
 def _row(entry: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from resin_es.index.rights import Change, apply_rights
 from resin_es.model import Document, Guard, RegistryEntry
 from resin_es.ports import StoredEntry
 from resin_es.ports.sync import Unreadable
-from resin_es.sync.backlog import Backlog, Due, age, first_task
+from resin_es.sync.backlog import Backlog, Due, age, first_task, outdated
 from resin_es.sync.desk import Desk, revocations
 from resin_es.sync.marking import Verdict, narrowed, pending, verdict
 from resin_es.sync.reports import SyncReport
@@ -124,7 +124,7 @@ def _due(document: Document, entry: RegistryEntry) -> Due:
         document.key,
         alone=False,
         age=age(document.updated_at),
-        outdated=bool(entry.passages) and entry.committed_version != entry.version,
+        outdated=outdated(entry),
     )
 
 

@@ -48,6 +48,11 @@ def first_task(entry: RegistryEntry) -> TaskName:
     return "read_document" if entry.passages else "embed_and_commit"
 
 
+def outdated(entry: RegistryEntry) -> bool:
+    """Whether it answers, and with a version that is not the one that is wanted."""
+    return bool(entry.passages) and entry.committed_version != entry.version
+
+
 class Backlog:
     """Documents that a sync has marked, in whatever order the listing gave them: kept until all
     are known, and then put the newest first. Of more than the queue has room for only the newest

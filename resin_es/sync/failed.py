@@ -9,7 +9,7 @@ from resin_es.index.rights import Change, apply_rights
 from resin_es.model import Document, DocumentStatus, RegistryEntry, document_key
 from resin_es.model.source import SourceState
 from resin_es.ports import StoredEntry
-from resin_es.ports.sync import TaskName
+from resin_es.sync.backlog import first_task, outdated
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import change_state, known_source
@@ -60,8 +60,9 @@ def retry(desk: Desk, source: str, external_ids: Sequence[str] = ()) -> int:
         for entry, guard in zip(entries, guards, strict=True):
             if guard is not None:
                 done += 1
-                task: TaskName = "read_document" if entry.passages else "embed_and_commit"
-                dispatch.send(task, source, [entry.key], alone=True)
+                dispatch.send(
+                    first_task(entry), source, [entry.key], alone=True, first=outdated(entry)
+                )
     return done
 
 

@@ -28,6 +28,7 @@ from resin_es.model.source import Source, SourceState
 from resin_es.ports import StoredEntry
 from resin_es.ports.sync import TaskName, Unreadable
 from resin_es.sync import logbook
+from resin_es.sync.backlog import outdated
 from resin_es.sync.desk import Desk
 from resin_es.sync.dispatch import Dispatch
 from resin_es.sync.holding import WORK_STAGE, change_state
@@ -283,7 +284,9 @@ class Working:
             logbook.failed(changed)
             report.retried += len(changed)
             dispatch = Dispatch(self._desk.queue, self._desk.settings)
-            dispatch.send(task, source.spec.name, [one.key for one in changed], alone=True)
+            for first in (True, False):
+                keys = [one.key for one in changed if outdated(one) is first]
+                dispatch.send(task, source.spec.name, keys, alone=True, first=first)
         report.problems.update({entry.external_id: told.message for entry in changed})
 
     def _tried(self, entry: RegistryEntry, error: StageError) -> RegistryEntry:

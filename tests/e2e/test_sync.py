@@ -94,6 +94,9 @@ def test_what_failed_is_listed_and_shown(cli: CommandLine, put: Put) -> None:
     assert "none failed" in cli.run("failed", "list").stdout
     row = cli.run("failed", "show", "kb", "a/1", "--json").json
     assert (row["id"], row["status"], row["attempts"]) == ("a/1", "indexed", 0)
+    shown = cli.run("failed", "show", "kb", "a/1").stdout
+    assert "status: indexed\n" in shown
+    assert "None" not in shown
     assert cli.run("failed", "retry", "kb", "--json").json == {"retried": 0}
     told = cli.run("failed", "show", "kb", "nothing", code=2)
     assert "no document 'nothing'" in told.everything

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resin_es.errors import StoreTimeout
+from resin_es.errors import ModelError, StoreTimeout
 from resin_es.model import DocumentStatus
 from resin_es.sync.inline import run_task
 
@@ -119,3 +119,25 @@ def test_a_change_goes_before_all_that_was_never_read(full: Any, by: str) -> Non
     following = full.queue.take()
     assert following is not None
     assert (following.name, following.keys) == ("read_document", (full.key("d000"),))
+
+
+def test_a_change_whose_batch_failed_goes_before_all_that_was_never_read(full: Any) -> None:
+    full.settle()
+    full.passes(3_600)
+    for name in ("d000", "d001"):
+        full.put(name, f"{name} is out of date no more.")
+    full.sync()
+    full.queue.put("read_document", "s", ["never read"])
+
+    def fails(name: str) -> None:
+        if name == "write":
+            full.store.before = lambda name: None
+            raise ModelError("no")
+
+    full.store.before = fails
+    task = full.queue.take()
+    assert task is not None
+    assert run_task(full.service, task).retried == 2
+    following = [full.queue.take() for _ in range(3)]
+    assert {one.keys for one in following[:2]} == {(full.key("d000"),), (full.key("d001"),)}
+    assert following[2].keys == ("never read",)
