@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from resin_es.testing.redis_server import TemporaryRedis
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell starts what runs in its background with Ctrl-C ignored, and processes inherit that; then
+# tests of an interrupted run would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "resin",
