@@ -90,6 +90,7 @@ def test_entries_are_listed_with_all_that_reconciling_needs(house: Any) -> None:
         "updated_at": None,
         "settled": False,
         "committed": True,
+        "outdated": False,
     }
     assert found[gone.external_id].status is DocumentStatus.DELETED
     assert found[empty.external_id].status is DocumentStatus.EMPTY
