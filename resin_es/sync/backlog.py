@@ -119,7 +119,7 @@ def _mark_queued(
             if one.entry.status is DocumentStatus.PENDING
         ]
         ours = [one for one in stored if again or one.entry.heartbeat is None]
-        taken.update(one.entry.key for one in stored if one not in ours)
+        taken.update({one.entry.key for one in stored} - {one.entry.key for one in ours})
         guards = desk.store.put_entries(
             [(one.entry.model_copy(update={"heartbeat": desk.now()}), one.guard) for one in ours]
         )
