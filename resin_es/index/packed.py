@@ -35,7 +35,9 @@ PACKED = (
 )
 """The fields that are packed: none that an update changes."""
 
-BRINGS = frozenset((*PACKED, "title"))
+BROUGHT = (*PACKED, "title")
+"""All that a hit can bring along without its source, and what a hop asks for."""
+BRINGS = frozenset(BROUGHT)
 VERSION = 1
 """Which fields are packed, and how."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resin_es.index.packed import BROUGHT
 from resin_es.model import UnitKind
 from resin_es.query.settings import QuerySettings
 from resin_es.query.words import capped
@@ -20,19 +21,7 @@ LEXICAL_FIELDS: tuple[tuple[str, float], ...] = (
 )
 """Where words are looked for, with their boosts. Sentences have a statement alone."""
 
-ADDRESS_SOURCE = (
-    "kind",
-    "passage_id",
-    "sentence_ids",
-    "document_key",
-    "document_id",
-    "source",
-    "statement",
-    "subject",
-    "object",
-    "aliases",
-    "title",
-)
+ADDRESS_SOURCE = BROUGHT
 """What a hit must bring along; never the vector."""
 
 
