@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -33,13 +34,18 @@ class LaterModel:
     a trace needs neither a key nor an endpoint."""
 
     def __init__(self, made: Callable[[], LanguageModel]) -> None:
+        """``made`` gives the same model to all who ask; one call of it is enough."""
         self._made = made
 
+    @cached_property
+    def _model(self) -> LanguageModel:
+        return self._made()
+
     def call(self, call: ModelCall) -> ModelReply:
-        return self._made().call(call)
+        return self._model.call(call)
 
     def stream(self, call: ModelCall) -> Iterator[str | ModelReply]:
-        return self._made().stream(call)
+        return self._model.stream(call)
 
 
 def key_without_choice(settings: Settings) -> bool:
