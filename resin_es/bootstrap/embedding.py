@@ -13,10 +13,29 @@ if TYPE_CHECKING:
 
 HASH_DIMS = 64
 
+AUTO, OFF = "auto", "off"
+"""Values of RESIN_MULTILINGUAL that are no folder."""
+PACKAGED = "multilingual-e5"
+
 
 def embedder_spec(settings: Settings) -> dict[str, Any]:
     """How this process's model is loaded; kept in the index, so that others can load it too."""
     return {"kind": settings.embedder, "model": settings.embedder_model}
+
+
+def second_spec(settings: Settings) -> dict[str, Any] | None:
+    """How the encoder of what is in another language is loaded; None where none is asked for, or
+    left to us and not installed, or the first encoder is not the default one, which reads English
+    alone."""
+    named = settings.multilingual
+    if named == AUTO:
+        from resin_es.adapters.multilingual import installed
+
+        default = settings.embedder != "hash" and settings.embedder_model is None
+        return {"kind": PACKAGED} if default and installed() else None
+    if named == OFF:
+        return None
+    return {"kind": settings.embedder, "model": named}
 
 
 def make_embedder(spec: Mapping[str, Any], threads: int | None = None) -> Embedder:
@@ -39,6 +58,10 @@ def make_embedder(spec: Mapping[str, Any], threads: int | None = None) -> Embedd
         from resin_es.adapters.onnx import OnnxEmbedder
 
         return OnnxEmbedder(model, threads=threads)
+    if kind == "multilingual-e5":
+        from resin_es.adapters.multilingual.encoder import MultilingualE5
+
+        return MultilingualE5(threads=threads)
     raise SettingsError(
         f"There is no embedder {kind!r} in this version of resin-es.", hint="Upgrade resin-es."
     )

