@@ -1,9 +1,9 @@
 """The encoder's folder: built once out of the package's weights, and only ever used whole.
 
 The package is located, never imported, and its one file compared with a pinned sha256. What is
-built of it (``model.onnx``, ``tokenizer.json``, the files that say how texts are treated) lies in
-the user's cache, beside a list of the sums of its files that is checked before each load. It may
-be deleted at any time: the next one who needs it builds it again.
+built of it (``model.onnx`` with its data, ``tokenizer.json``, the files that say how texts are
+treated) lies in the user's cache, beside a list of its files' sums that is checked before each
+load. It may be deleted at any time: the next one who needs it builds it again.
 """
 
 from __future__ import annotations
@@ -46,11 +46,9 @@ PATIENCE_S = 300.0
 
 def lacking() -> tuple[str, ...]:
     """Names of the packages without which the encoder can't be loaded here; imports none."""
-    names = LOADING if any(map(_is_built, places())) else (*LOADING, *BUILDING)
-    missing = [name for name in names if find_spec(name) is None]
-    if names != LOADING and package_file(PACKAGE, WEIGHTS) is None:
-        missing.append(PACKAGE)
-    return tuple(missing)
+    missing = tuple(name for name in LOADING if find_spec(name) is None)
+    built = any((place / MANIFEST).is_file() for place in places())
+    return missing if built else (*missing, *_lacking_to_build())
 
 
 def ready() -> Path:
@@ -89,15 +87,17 @@ def _cache() -> Path:
     return user_cache_path("resin-es")
 
 
-def _is_built(place: Path) -> bool:
-    return (place / MANIFEST).is_file()
+def _lacking_to_build() -> tuple[str, ...]:
+    missing = tuple(name for name in BUILDING if find_spec(name) is None)
+    return missing if package_file(PACKAGE, WEIGHTS) else (*missing, PACKAGE)
 
 
 def _built(place: Path) -> Path:
     """``place``, built under a lock unless another process was quicker. Raises ModelUnavailable."""
     weights = package_file(PACKAGE, WEIGHTS)
-    if weights is None:  # a built folder was there, and broken
-        _unavailable((PACKAGE,))
+    # Again, since what was built may be broken.
+    if (missing := _lacking_to_build()) or weights is None:
+        _unavailable(missing)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _locked(place):
@@ -120,11 +120,13 @@ def _build(weights: Path, place: Path) -> None:
         raise ModelUnavailable(f"{NAME} cannot be built: {error}", hint=HINT) from error
     scratch = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
     try:
-        scratch.chmod(0o755)
         write(parsed(weights.read_bytes()), scratch / NAME)
         files = sorted(path for path in scratch.rglob("*") if path.is_file())
         sums = {path.relative_to(scratch).as_posix(): file_sha256(path) for path in files}
         (scratch / MANIFEST).write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
+        # Whoever builds for all lets all read; some of these were made for their owner alone.
+        for path in (scratch, *scratch.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
         scratch.rename(place)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -160,7 +160,14 @@ def tokenizer(vocabulary: list[tuple[str, float]]) -> Any:
 def write(weights: Weights, folder: Path) -> None:
     """``folder`` with everything the ONNX runtime reads."""
     folder.mkdir(parents=True, exist_ok=True)
-    onnx.save(Graph(weights).model(), folder / "model.onnx")
+    # Constants in a file of their own are mapped: processes share what they read of it.
+    onnx.save_model(
+        Graph(weights).model(),
+        folder / "model.onnx",
+        save_as_external_data=True,
+        location="model.onnx.data",
+        size_threshold=4096,
+    )
     tokenizer(weights.vocabulary).save(str(folder / "tokenizer.json"))
     length = {"sentence_bert_config.json": {"max_seq_length": weights.positions}}
     for name, content in {**FILES, **length}.items():
