@@ -70,6 +70,11 @@ class Settings(BaseSettings):
         "onnx", description="runtime of the vectors"
     )
     embedder_model: str | None = Field(None, description="folder or hub name of the model")
+    multilingual: str = Field(
+        "auto",
+        description="encoder of what is in another language than English: auto (the one in a "
+        "package, beside the default model), off, or a folder",
+    )
     embedder_threads: int | None = Field(None, description="threads of the vector runtime")
 
     # indexing

@@ -29,7 +29,7 @@ def second_spec(settings: Settings) -> dict[str, Any] | None:
     alone."""
     named = settings.multilingual
     if named == AUTO:
-        from resin_es.adapters.multilingual import installed
+        from resin_es.adapters.multilingual.encoder import installed
 
         default = settings.embedder != "hash" and settings.embedder_model is None
         return {"kind": PACKAGED} if default and installed() else None
@@ -58,7 +58,7 @@ def make_embedder(spec: Mapping[str, Any], threads: int | None = None) -> Embedd
         from resin_es.adapters.onnx import OnnxEmbedder
 
         return OnnxEmbedder(model, threads=threads)
-    if kind == "multilingual-e5":
+    if kind == PACKAGED:
         from resin_es.adapters.multilingual.encoder import MultilingualE5
 
         return MultilingualE5(threads=threads)

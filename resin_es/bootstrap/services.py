@@ -7,7 +7,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from resin_es.bootstrap.embedding import embedder_spec, make_embedder
+from resin_es.bootstrap.embedding import embedder_spec, make_embedder, second_spec
 from resin_es.bootstrap.stages import (
     connection_options,
     index_settings,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from resin_es.bootstrap.language import LaterModel
     from resin_es.index.embedders import EmbedderBook
     from resin_es.index.indexer import Indexer
+    from resin_es.index.multilingual import SecondEncoder
     from resin_es.llm.metered import MeteredModel, Spending
     from resin_es.llm.solver import HopSolver
     from resin_es.query.engine import QueryEngine
@@ -143,6 +144,7 @@ class Services:
             index_only=index_only,
             create_role=create_role,
             embedder=embedder_spec(self.settings),
+            second=self.second,
         )
 
     def rebuild(self, *, progress: Progress | None = None) -> Rebuild:
@@ -154,6 +156,7 @@ class Services:
             store_settings(self.settings),
             self.embedders,
             embedder_spec(self.settings),
+            second=self.second,
             progress=progress or self._progress,
         )
 
@@ -222,6 +225,18 @@ class Services:
     @cached_property
     def embedder(self) -> Embedder:
         return make_embedder(embedder_spec(self.settings), self.settings.embedder_threads)
+
+    @cached_property
+    def second(self) -> SecondEncoder | None:
+        """The encoder of what is in another language, for indices that are made or rebuilt; those
+        that stand say themselves which they have. Raises SettingsError, ModelUnavailable."""
+        from resin_es.index.multilingual import SecondEncoder
+
+        spec = second_spec(self.settings)
+        if spec is None:
+            return None
+        model = make_embedder(spec, self.settings.embedder_threads).identity
+        return SecondEncoder(model=model, embedder=spec)
 
     @cached_property
     def embedders(self) -> EmbedderBook:

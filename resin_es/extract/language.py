@@ -26,6 +26,17 @@ _ENGLISH = frozenset(
 """Words that are frequent in English and rare or unknown in other Latin-script languages."""
 _ENGLISH_SHARE = 0.15
 
+_OTHERS = frozenset(
+    """af am ar as az be bg bn br bs ca cs cy da de el eo es et eu fa fi fr fy ga gd gl gu ha he hi
+    hr hu hy id is it ja jv ka kk km kn ko ku ky lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl
+    ps pt ro ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh""".split()
+)
+"""Languages that multilingual encoders of today were made of (those of XLM-R,
+https://arxiv.org/abs/1911.02116, table 6), without English; and without Latin, for which names of
+species are taken."""
+_MIN_SENTENCE = 25
+"""Characters below which a sentence is too short to be called foreign: mostly names and labels."""
+
 
 def detect_language(text: str) -> str:
     """ISO 639-1 code (639-3 where there is none) of ``text``; ``"und"`` if it cannot be told.
@@ -47,6 +58,12 @@ def detect_language(text: str) -> str:
     if confidence >= _LIKELY or (confidence >= _LIKELY / 2 and letters >= _MIN_UNSURE_LETTERS):
         return str(code)
     return UNDETERMINED if sample.isascii() else str(code)
+
+
+def in_another_language(text: str) -> bool:
+    """Whether a sentence is in a language other than English that a multilingual encoder reads;
+    False where that is in doubt. Pure."""
+    return len(text.strip()) >= _MIN_SENTENCE and detect_language(text) in _OTHERS
 
 
 def _sample(text: str) -> str:

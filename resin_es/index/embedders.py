@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from resin_es.errors import IndexMismatch
+from resin_es.index.multilingual import second_of
 from resin_es.ports import Embedder, ModelIdentity
 
 Make = Callable[[Mapping[str, Any]], Embedder]
@@ -29,12 +30,21 @@ class EmbedderBook:
     def embedder(self, meta: Mapping[str, Any]) -> Embedder:
         """The model that a generation was built with, by its ``_meta``. Raises IndexMismatch
         where that does not tell, or leads to another model; ModelUnavailable."""
-        wanted = (str(meta.get("model")), int(meta.get("dims", 0)))
+        wanted = _wanted(meta)
         if _of(self.native.identity) == wanted:
             return self.native
+        return self._held(wanted, meta.get("embedder"))
+
+    def second(self, meta: Mapping[str, Any]) -> Embedder | None:
+        """The multilingual encoder of a generation's second vectors, by its ``_meta``; None where
+        it has none. Raises IndexMismatch, ModelUnavailable."""
+        told = second_of(meta)
+        return None if told is None else self._held(_wanted(told), told.get("embedder"))
+
+    def _held(self, wanted: tuple[str, int], told: Mapping[str, Any] | None) -> Embedder:
         with self._lock:
             if wanted not in self._made:
-                self._made[wanted] = self._load(wanted, meta.get("embedder"))
+                self._made[wanted] = self._load(wanted, told)
             return self._made[wanted]
 
     def _load(self, wanted: tuple[str, int], told: Mapping[str, Any] | None) -> Embedder:
@@ -52,6 +62,10 @@ class EmbedderBook:
                 hint="Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL).",
             )
         return made
+
+
+def _wanted(told: Mapping[str, Any]) -> tuple[str, int]:
+    return str(told.get("model")), int(told.get("dims", 0))
 
 
 def _of(identity: ModelIdentity) -> tuple[str, int]:

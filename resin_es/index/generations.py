@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from resin_es.errors import IndexMismatch, StoreNotInstalled
+from resin_es.index.multilingual import META, SecondEncoder, second_of
 from resin_es.index.names import EVIDENCE_FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import OWNER, Schema, meta
@@ -201,10 +202,19 @@ def fits(live: Generation, schema: Schema) -> bool:
 
 
 def built_as(has: Mapping[str, Any], schema: Schema, family: str) -> bool:
-    """Whether an index's ``_meta`` is what ``schema`` gives it; how its model is loaded does not
+    """Whether an index's ``_meta`` is what ``schema`` gives it; how its models are loaded does not
     count: one model may lie in several places."""
     wanted = meta(schema, family)["resin"]
-    return all(has.get(name) == value for name, value in wanted.items() if name != "embedder")
+    same = all(has.get(name) == value for name, value in wanted.items() if name not in _LOADED)
+    return same and _second_model(has) == _second_model(wanted)
+
+
+_LOADED = ("embedder", META)
+
+
+def _second_model(told: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    second = second_of(told)
+    return None if second is None else (second.get("model"), second.get("dims"))
 
 
 def building_actions(names: Names, number: int) -> list[dict[str, Any]]:
@@ -282,4 +292,13 @@ def schema_of(live: Generation, settings: StoreSettings) -> Schema:
         settings=settings.model_copy(update=changed),
         stemming=bool(has.get("stemming", True)),
         embedder=has.get("embedder"),
+        second=_second_encoder(has),
     )
+
+
+def _second_encoder(has: Mapping[str, Any]) -> SecondEncoder | None:
+    told = second_of(has)
+    if told is None:
+        return None
+    model = ModelIdentity(name=str(told["model"]), dims=int(told["dims"]))
+    return SecondEncoder(model=model, embedder=told.get("embedder") or {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
+from resin_es.index.multilingual import META, second_of
 from resin_es.model.base import Frozen
 from resin_es.ports import Progress
 
@@ -54,7 +55,9 @@ class Rebuilder(Protocol):
 
 def built_with(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What a generation was built with, of its ``_meta``."""
-    return {name: meta[name] for name in SHOWN if name in meta}
+    second = second_of(meta)
+    told = {name: meta[name] for name in SHOWN if name in meta}
+    return told if second is None else {**told, META: second.get("model")}
 
 
 def described(meta: Mapping[str, Any]) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 from resin_es import mappings
 from resin_es.errors import SettingsError
-from resin_es.index import packed
+from resin_es.index import multilingual, packed
+from resin_es.index.multilingual import SecondEncoder
 from resin_es.index.names import ADDRESS_FAMILIES, COMPONENTS, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.model.base import Frozen
@@ -35,22 +36,27 @@ Longer document ids, sources and group names must be refused where they enter.""
 class Schema(Frozen):
     """What decides the bodies. ``stemming`` is false where the cluster lacks the language's
     analyzer; text is then split, lower-cased and freed of the language's stop words.
-    ``embedder`` says how the model is loaded, where that is known."""
+    ``embedder`` says how the model is loaded, where that is known. ``second`` is the encoder of
+    what is in another language, if there is one."""
 
     model: ModelIdentity
     settings: StoreSettings
     stemming: bool = True
     embedder: Mapping[str, Any] | None = None
+    second: SecondEncoder | None = None
 
     def check(self) -> None:
-        """Raises SettingsError where the vector type cannot hold the model's dims."""
-        dims, kind = self.model.dims, self.settings.vector_index
+        """Raises SettingsError where the vector type cannot hold a model's dims."""
+        for model in (self.model, *([self.second.model] if self.second else [])):
+            self._check(model)
+
+    def _check(self, model: ModelIdentity) -> None:
+        dims, kind = model.dims, self.settings.vector_index
         if not 1 <= dims <= MAX_DIMS:
             raise SettingsError(f"{dims} dims: Elasticsearch holds vectors of 1 to {MAX_DIMS}.")
         if kind.startswith("bbq") and dims < MIN_BBQ_DIMS:
             raise SettingsError(
-                f"vector index {kind} needs at least {MIN_BBQ_DIMS} dims, {self.model.name} has "
-                f"{dims}.",
+                f"vector index {kind} needs at least {MIN_BBQ_DIMS} dims, {model.name} has {dims}.",
                 hint="Choose int8_hnsw.",
             )
         if kind == "int4_hnsw" and dims % 2:
@@ -71,6 +77,8 @@ def meta(schema: Schema, family: str) -> dict[str, Any]:
         }
         if schema.embedder is not None:
             told["embedder"] = dict(schema.embedder)
+        if schema.second is not None:
+            told[multilingual.META] = schema.second.meta
     if "text" in mappings.load("index", family)["composed_of"]:
         told |= {"language": settings.language, "stemming": schema.stemming}
     return {"resin": told}
@@ -99,9 +107,15 @@ def component(name: str, schema: Schema) -> dict[str, Any]:
     if name == "text":
         body["settings"]["analysis"] = analysis(schema.settings, schema.stemming)
     if name == "address":
-        vector = body["mappings"]["properties"]["vector"]
-        vector["dims"] = schema.model.dims
-        vector["index_options"] = {"type": schema.settings.vector_index}
+        fields = body["mappings"]["properties"]
+        models = {"vector": schema.model}
+        if schema.second is not None:
+            models[multilingual.FIELD] = schema.second.model
+        else:
+            del fields[multilingual.FIELD]
+        for field, model in models.items():
+            fields[field]["dims"] = model.dims
+            fields[field]["index_options"] = {"type": schema.settings.vector_index}
     if name != "text":
         # A component template is checked by itself, so the analyzer it names must stand in it.
         _merge(body, component("text", schema))

@@ -14,7 +14,9 @@ from resin_es.model.plan import Hop
 class Candidate(Frozen):
     """One address a hop hit. ``kind`` is a unit kind or ``"sentence"``. ``dense`` and
     ``lexical`` are the two parts of the score where the server tells them apart (cosine in
-    [0, 1] as Elasticsearch maps it; BM25, unbounded); ``score`` is our fusion of them."""
+    [0, 1] as Elasticsearch maps it; BM25, unbounded); ``score`` is our fusion of them.
+    ``multilingual``: its vector by the multilingual encoder was hit, whose cosine is put on the
+    scale of the first one's."""
 
     address_id: str
     kind: str
@@ -32,6 +34,7 @@ class Candidate(Frozen):
     object: str = ""
     aliases: tuple[str, ...] = ()
     title: str = ""
+    multilingual: bool = False
 
 
 class DocumentHit(Frozen):

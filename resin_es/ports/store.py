@@ -188,3 +188,14 @@ class GenerationalStore(Protocol):
         them: ``embedder``, or another one where it was replaced. From one look, which is also the
         ``check``. Searches raise GenerationGone once that generation is dropped."""
         ...
+
+
+@runtime_checkable
+class MultilingualStore(Protocol):
+    """A store that may hold second vectors, of texts in other languages."""
+
+    def second_encoder(self, principal: Principal) -> Embedder | None:
+        """Of a pinned store: the multilingual encoder whose vectors its generation has beside
+        the others, None where it has none or none that the principal may find. Raises
+        StoreError, ModelUnavailable."""
+        ...

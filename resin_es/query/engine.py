@@ -16,9 +16,9 @@ from resin_es.query.diagnose import Diagnosis, diagnose
 from resin_es.query.fence import fence
 from resin_es.query.hits import Address
 from resin_es.query.hop import hop_body
-from resin_es.query.pinned import TRIES, generation_of, pinned, steadily
+from resin_es.query.pinned import TRIES, generation_of, pinned, second_encoder, steadily
 from resin_es.query.replay import HopReplay, replay
-from resin_es.query.searching import Searching
+from resin_es.query.searching import Searching, vectors_of
 from resin_es.query.settings import QuerySettings
 from resin_es.query.shown import ShownTrace, fetch_referenced, shown
 from resin_es.query.solving import Solver, solved
@@ -77,8 +77,10 @@ class QueryEngine:
 
         def once() -> tuple[str, SearchResponse]:
             asked, store, embedder = self._ready(text, principal, filters)
-            vector = [float(value) for value in embedder.embed_queries([asked])[0]]
-            body = hop_body(asked, vector, address_filter(principal, filters), settings)
+            second = second_encoder(store, principal)
+            ((vector, other),) = vectors_of([asked], embedder, second)
+            clauses = address_filter(principal, filters)
+            body = hop_body(asked, vector, clauses, settings, second=other)
             return asked, store.search([body], None)[0][0]
 
         asked, response = steadily(once)
@@ -260,6 +262,7 @@ class QueryEngine:
     def _retrieved(self, question: str, plan: Plan, run: Searching, chosen: Chosen) -> Retrieval:
         order = {hop.id: index for index, hop in enumerate(plan.hops)}
         found = sorted(run.found.values(), key=lambda item: order.get(item.hop.id, len(order)))
+        second = run.second_encoder
         trace = retrieval_trace(
             question=question,
             plan=plan,
@@ -273,6 +276,7 @@ class QueryEngine:
             models={
                 "embedder": run.embedder.identity.name,
                 "runtime": run.embedder.identity.runtime,
+                **({"multilingual": second.identity.name} if second else {}),
                 "planner": f"{self.planner.identity.model}/{self.planner.identity.prompt_version}",
             },
             times_ms=run.times,
@@ -328,7 +332,12 @@ class QueryEngine:
     def replay(self, trace_id: str, principal: Principal) -> list[HopReplay]:
         """The searches of a kept trace sent again, compared hop by hop."""
         trace = self._trace(trace_id, principal)
-        return steadily(lambda: replay(trace, *pinned(self.store, self.embedder)))
+
+        def once() -> list[HopReplay]:
+            store, embedder = pinned(self.store, self.embedder)
+            return replay(trace, store, embedder, second_encoder(store, principal))
+
+        return steadily(once)
 
     def solve(
         self, trace_id: str, principal: Principal, solver: Solver

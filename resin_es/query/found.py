@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -32,7 +32,8 @@ class Hit(NamedTuple):
 class Found:
     """One hop as searched: the hop (completed, if bridged), its body, its whole pool, and the
     candidates of the passages that it kept. ``lexical`` holds the own scores of documents,
-    where they count. What follows from these is worked out once, for buffers of any budget.
+    where they count; ``across``: whether some documents may be in another language than the
+    question. What follows from these is worked out once, for buffers of any budget.
     """
 
     def __init__(
@@ -43,16 +44,19 @@ class Found:
         pool: tuple[Address, ...],
         lexical: Mapping[str, float],
         took_ms: int = 0,
+        *,
+        across: bool = False,
     ) -> None:
         self.hop, self.body, self.bridge = hop, body, bridge
         self.reference = by_reference(body)
         self.pool, self.lexical, self.took_ms = pool, lexical, took_ms
+        self.across = across
         self.kept: tuple[Address, ...] = ()
 
     @cached_property
     def scores(self) -> dict[str, float]:
         """The fused score of every document."""
-        return document_scores(self.pool, self.lexical)
+        return document_scores(self.pool, self.lexical, across=self.across)
 
     @cached_property
     def chances(self) -> dict[str, float]:
@@ -99,8 +103,18 @@ def vector_reference(vector: Sequence[float]) -> str:
 
 
 def by_reference(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A hop's body with its vector replaced by the vector's name."""
-    knn = dict(body["knn"])
-    if not isinstance(knn["query_vector"], str):
-        knn["query_vector"] = vector_reference(knn["query_vector"])
-    return {**body, "knn": knn}
+    """A hop's body with its vectors replaced by their names."""
+
+    def named(vector: Any) -> str:
+        return vector if isinstance(vector, str) else vector_reference(vector)
+
+    return with_vectors(body, named)
+
+
+def with_vectors(body: Mapping[str, Any], other: Callable[[Any], Any]) -> dict[str, Any]:
+    """A hop's body with ``other`` of each query vector in its place; there is a clause for each
+    encoder, and a clause alone stands without a list."""
+    knn = body["knn"]
+    clauses = [knn] if isinstance(knn, Mapping) else knn
+    changed = [{**one, "query_vector": other(one["query_vector"])} for one in clauses]
+    return {**body, "knn": changed[0] if isinstance(knn, Mapping) else changed}

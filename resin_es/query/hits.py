@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 from resin_es.model import Candidate, DocumentHit
 from resin_es.ports import SearchHit, SearchResponse
-from resin_es.query.hop import DENSE, KIND, LEXICAL
+from resin_es.query.hop import DENSE, KIND, LEXICAL, MULTILINGUAL
 from resin_es.query.settings import QuerySettings
+
+SPREAD = 1.3
+"""How far a second vector's hits lie from their middle, beside those of the first one, in the
+standard deviations of each."""
 
 
 class Address(NamedTuple):
@@ -31,6 +37,7 @@ class Address(NamedTuple):
     object: str = ""
     aliases: tuple[str, ...] = ()
     title: str = ""
+    multilingual: bool = False
 
     def candidate(self) -> Candidate:
         """The address as it is handed out."""
@@ -41,10 +48,11 @@ def ranked(response: SearchResponse, settings: QuerySettings) -> tuple[Address, 
     """All hits of one hop, best first, ties broken by id; ``rank`` from 1.
 
     Where the server names the parts, ``dense`` is the cosine in [0, 1] as Elasticsearch maps
-    it and ``lexical`` is BM25. Where it does not, the order of the boosted sum serves.
+    it and ``lexical`` is BM25; what a second vector brought is ``multilingual``, and its cosine
+    is put on the scale of the others. Where it does not, the order of the boosted sum serves.
     """
     hits = response.hits
-    parts = [_parts(hit, settings.dense_boost) for hit in hits]
+    parts = comparable([_parts(hit, settings.dense_boost) for hit in hits])
     if any(parts):
         scores = fused(parts, settings)
     else:
@@ -58,8 +66,44 @@ def ranked(response: SearchResponse, settings: QuerySettings) -> tuple[Address, 
 
 def _parts(hit: SearchHit, boost: float) -> Mapping[str, float]:
     """The named parts, the kNN boost taken out again (the server reports it included)."""
-    found = hit.parts
-    return {**found, DENSE: found[DENSE] / boost} if DENSE in found and boost > 0 else found
+    near = [name for name in (DENSE, MULTILINGUAL) if name in hit.parts]
+    if not near or boost <= 0:
+        return hit.parts
+    return {**hit.parts, **{name: hit.parts[name] / boost for name in near}}
+
+
+def comparable(parts: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
+    """The parts, every hit of a second vector with the cosine that it would have beside those of
+    the first one; the nearer of the two where it has both.
+
+    Two encoders share no scale: one calls .3 near and the other .85. What they do share is that
+    each names its nearest, so that a hit is placed by how far it lies from the middle of its own.
+    """
+    own = [part[DENSE] for part in parts if DENSE in part]
+    second = [part[MULTILINGUAL] for part in parts if MULTILINGUAL in part]
+    if not second:
+        return parts
+    if not own:
+        return [
+            {**part, DENSE: part[MULTILINGUAL]} if MULTILINGUAL in part else part for part in parts
+        ]
+    middle, width = _middle(own)
+    other, spread = _middle(second)
+    scale = SPREAD * width / spread if spread > 1e-9 else 0.0
+    placed = (
+        min(1.0, middle + scale * (part[MULTILINGUAL] - other)) if MULTILINGUAL in part else 0.0
+        for part in parts
+    )
+    return [
+        {**part, DENSE: max(value, part.get(DENSE, 0.0))} if MULTILINGUAL in part else part
+        for part, value in zip(parts, placed, strict=True)
+    ]
+
+
+def _middle(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    mean = fmean(values)
+    return mean, sqrt(fmean((value - mean) ** 2 for value in values))
 
 
 def fused(parts: Sequence[Mapping[str, float]], settings: QuerySettings) -> list[float]:
@@ -101,6 +145,7 @@ def _address(hit: SearchHit, parts: Mapping[str, float], score: float, rank: int
         told("object") or "",
         tuple(told("aliases") or ()),
         told("title") or "",
+        MULTILINGUAL in parts,
     )
 
 

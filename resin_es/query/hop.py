@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resin_es.index.multilingual import FIELD as SECOND_VECTOR
 from resin_es.index.packed import BROUGHT
 from resin_es.model import UnitKind
-from resin_es.query.settings import QuerySettings
+from resin_es.query.settings import MAX_WINDOW, QuerySettings
 from resin_es.query.words import capped
 
-DENSE, LEXICAL, KIND = "dense", "lexical", "kind"
+DENSE, MULTILINGUAL, LEXICAL, KIND = "dense", "multilingual", "lexical", "kind"
 """Names of the parts of a score, as the server reports them back."""
 
 LEXICAL_FIELDS: tuple[tuple[str, float], ...] = (
@@ -32,8 +33,11 @@ def hop_body(
     settings: QuerySettings,
     kinds: Sequence[UnitKind] = (),
     link: Mapping[str, Any] | None = None,
+    second: Sequence[float] | None = None,
 ) -> dict[str, Any]:
-    """One hybrid search over units and sentences [3.5, equation 2, with a lexical part].
+    """One hybrid search over units and sentences [3.5, equation 2, with a lexical part]. With
+    ``second``, the text's vector by the multilingual encoder, it also goes over the vectors that
+    this one gave to what is in another language.
 
     ``filters`` stand in both places, since a kNN clause does not see the query's filter. The
     kNN boost lies above any BM25 score: the pool then holds all dense hits first and the best
@@ -52,20 +56,36 @@ def hop_body(
         extra.append({"terms": {"kind": list(kinds), "boost": settings.kind_boost, "_name": KIND}})
     if extra:
         query["should"] = extra
+    near = {
+        "field": "vector",
+        "query_vector": [float(value) for value in vector],
+        "k": settings.dense_hits,
+        "num_candidates": settings.candidates,
+        "boost": settings.dense_boost,
+        "filter": [dict(clause) for clause in (*filters, *([link] if link else []))],
+        "_name": DENSE,
+    }
+    more = 0 if second is None else settings.multilingual
     return {
-        "knn": {
-            "field": "vector",
-            "query_vector": [float(value) for value in vector],
-            "k": settings.dense_hits,
-            "num_candidates": settings.candidates,
-            "boost": settings.dense_boost,
-            "filter": [dict(clause) for clause in (*filters, *([link] if link else []))],
-            "_name": DENSE,
-        },
+        "knn": near if second is None else [near, _across(near, second, more)],
         "query": {"bool": query},
-        "size": settings.size,
+        "size": min(MAX_WINDOW, settings.size + more),
         "_source": list(ADDRESS_SOURCE),
         "track_total_hits": False,
+    }
+
+
+def _across(near: Mapping[str, Any], vector: Sequence[float], k: int) -> dict[str, Any]:
+    """The same clause over the second vectors."""
+    beyond = int(near["num_candidates"]) - int(near["k"])
+    return {
+        **near,
+        "field": SECOND_VECTOR,
+        "query_vector": [float(value) for value in vector],
+        "k": k,
+        "num_candidates": min(MAX_WINDOW, k + beyond),
+        "filter": [dict(clause) for clause in near["filter"]],
+        "_name": MULTILINGUAL,
     }
 
 

@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import TypeVar
 
 from resin_es.errors import GenerationGone
-from resin_es.ports import Embedder, GenerationalStore, UnitStore
+from resin_es.model import Principal
+from resin_es.ports import Embedder, GenerationalStore, MultilingualStore, UnitStore
 
 TRIES = 4
 """How often one question is taken up again because its indices were replaced and dropped."""
@@ -22,6 +23,12 @@ def pinned(store: UnitStore, embedder: Embedder) -> tuple[UnitStore, Embedder]:
         return store.pinned(embedder)
     store.check(embedder.identity)
     return store, embedder
+
+
+def second_encoder(store: UnitStore, principal: Principal) -> Embedder | None:
+    """The encoder of what a pinned store holds in other languages, as far as the principal may
+    find any. Raises StoreError, ModelUnavailable."""
+    return store.second_encoder(principal) if isinstance(store, MultilingualStore) else None
 
 
 def generation_of(store: UnitStore) -> str:

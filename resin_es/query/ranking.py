@@ -23,6 +23,10 @@ TOP = 2
 LEXICAL_SHARE = 1.25
 """What a document's own lexical score weighs beside each of the two from its sentences."""
 
+ALONE = (2.0 + LEXICAL_SHARE) / 2.0
+"""The same of its sentences, where its words are in another language than the question's and so
+have no say: together they weigh what all three do elsewhere."""
+
 CUT_OFF = 100
 """From so many documents on, a lexical list is taken as cut off; a shorter one has all that
 share a word with the question, and the others have nothing."""
@@ -65,13 +69,19 @@ class Helping(NamedTuple):
     scores: Mapping[str, float]
 
 
-def document_scores(found: Sequence[Address], lexical: Mapping[str, float]) -> dict[str, float]:
+def document_scores(
+    found: Sequence[Address], lexical: Mapping[str, float], *, across: bool = False
+) -> dict[str, float]:
     """The fused score of every document that an address or the document search hit: the
     standard scores of its own lexical score, its best sentence and its two best, weighted.
 
     Where words have a part of their own, a sentence counts by its cosine. What a list that
     was cut off does not hold lies, as far as is known, as high as the last one that it does
     hold: a document without hits is not taken for one without any likeness.
+
+    ``across``: the question is in English, so that a document in another language, told by its
+    hits, shares names with it at most. It loses nothing by its words, and its sentences count
+    for them.
     """
     own: dict[str, dict[str, float]] = {key: {} for key in lexical}
     worth = _nearness(found) if lexical else _score
@@ -82,12 +92,25 @@ def document_scores(found: Sequence[Address], lexical: Mapping[str, float]) -> d
     least = min(map(worth, found), default=0.0)
     bottom = min(lexical.values()) if len(lexical) >= CUT_OFF else 0.0
     tops = [sorted((*own[key].values(), *[least] * TOP), reverse=True)[:TOP] for key in keys]
-    parts = (
-        [LEXICAL_SHARE * z for z in standard([lexical.get(key, bottom) for key in keys])],
-        standard([top[0] for top in tops]),
-        standard([sum(top) for top in tops]),
-    )
-    return {key: sum(part[index] for part in parts) for index, key in enumerate(keys)}
+    words = [LEXICAL_SHARE * z for z in standard([lexical.get(key, bottom) for key in keys])]
+    best = standard([top[0] for top in tops])
+    two = standard([sum(top) for top in tops])
+    scores = {key: words[i] + best[i] + two[i] for i, key in enumerate(keys)}
+    if across and lexical:
+        other = _in_another_language(found)
+        for i, key in enumerate(keys):
+            if key in other:
+                scores[key] = max(0.0, words[i]) + ALONE * (best[i] + two[i])
+    return scores
+
+
+def _in_another_language(found: Sequence[Address]) -> set[str]:
+    """Documents most of whose hits a second vector brought."""
+    balance: dict[str, int] = {}
+    for one in found:
+        key = one.document_key
+        balance[key] = balance.get(key, 0) + (1 if one.multilingual else -1)
+    return {key for key, value in balance.items() if value > 0}
 
 
 def _nearness(found: Sequence[Address]) -> Worth:

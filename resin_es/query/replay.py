@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from resin_es.errors import StoreError
 from resin_es.model import Hop, Trace
@@ -12,15 +12,13 @@ from resin_es.model.trace import TracedHop
 from resin_es.ports import Embedder, SearchResponse, UnitStore
 from resin_es.query import hits
 from resin_es.query.bridge import FOLLOW_UP, by_id, completed, entities_of
-from resin_es.query.found import embedded_text, vector_reference
+from resin_es.query.found import embedded_text, vector_reference, with_vectors
 from resin_es.query.hits import Address
 from resin_es.query.links import named_by
+from resin_es.query.searching import Vectors, vectors_of
 from resin_es.query.settings import QuerySettings
 from resin_es.query.trace import hashed
 from resin_es.query.words import capped
-
-if TYPE_CHECKING:
-    from resin_es.ports import Vectors
 
 
 class HopReplay(Frozen):
@@ -41,26 +39,33 @@ def replay_bodies(trace: Trace, vectors: Mapping[str, Sequence[float]]) -> list[
     for hop in trace.hops:
         if hop.bridged_from:
             continue
-        knn = dict(hop.body["knn"])
-        values = vectors.get(knn["query_vector"])
-        if values is None:
+        if any(name not in vectors for name in _named(hop.body)):
             raise StoreError(
                 f"hop {hop.hop.id!r} cannot be replayed: its vector is not the one in the trace.",
                 hint="Another embedding model answers now.",
             )
-        knn["query_vector"] = list(values)
-        bodies.append({**hop.body, "knn": knn})
+        bodies.append(with_vectors(hop.body, lambda name: list(vectors[name])))
     return bodies
 
 
-def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay]:
+def _named(body: Mapping[str, Any]) -> list[str]:
+    """The references to its vectors."""
+    names: list[str] = []
+    with_vectors(body, names.append)
+    return names
+
+
+def replay(
+    trace: Trace, store: UnitStore, embedder: Embedder, second: Embedder | None = None
+) -> list[HopReplay]:
     """Send the traced searches again and compare, hop by hop. Bridged hops are completed
-    again from the addresses that the trace names, as their predecessors find them now."""
+    again from the addresses that the trace names, as their predecessors find them now.
+    ``second`` is the encoder of what is in another language, if there is one."""
     settings = QuerySettings(
         **{k: v for k, v in trace.settings.items() if k in QuerySettings.model_fields}
     )
     plain = [hop for hop in trace.hops if not hop.bridged_from]
-    vectors = _vectors([_searched(trace, hop.hop) for hop in plain], embedder)
+    vectors = _vectors([_searched(trace, hop.hop) for hop in plain], embedder, second)
     pools: dict[str, tuple[Address, ...]] = {}
     if plain:
         responses, _ = store.search(replay_bodies(trace, vectors), None)
@@ -69,7 +74,7 @@ def replay(trace: Trace, store: UnitStore, embedder: Embedder) -> list[HopReplay
     later = [hop for hop in trace.hops if hop.bridged_from]
     if later:
         again = [_completed(hop, trace.question, pools, settings) for hop in later]
-        made = embedder.embed_queries([embedded_text(hop) for hop, _ in again])
+        made = vectors_of([embedded_text(hop) for hop, _ in again], embedder, second)
         bodies = [
             _with_words(traced.body, (capped(hop.retrieval_text, settings.max_terms), *named), row)
             for traced, (hop, named), row in zip(later, again, made, strict=True)
@@ -88,11 +93,13 @@ def _searched(trace: Trace, hop: Hop) -> Hop:
     return hop
 
 
-def _vectors(hops: Sequence[Hop], embedder: Embedder) -> dict[str, list[float]]:
+def _vectors(
+    hops: Sequence[Hop], embedder: Embedder, second: Embedder | None
+) -> dict[str, list[float]]:
     if not hops:
         return {}
-    made = embedder.embed_queries([embedded_text(h) for h in hops])
-    rows = [[float(value) for value in row] for row in made]
+    made = vectors_of([embedded_text(h) for h in hops], embedder, second)
+    rows = [row for pair in made for row in pair if row is not None]
     return {vector_reference(values): values for values in rows}
 
 
@@ -115,8 +122,8 @@ def _completed(
     return traced.hop, tuple(name.text for name in named)
 
 
-def _with_words(body: Mapping[str, Any], words: Sequence[str], vector: Vectors) -> dict[str, Any]:
-    """A traced body with its words and its vector put back; a word that nothing says any more
+def _with_words(body: Mapping[str, Any], words: Sequence[str], vectors: Vectors) -> dict[str, Any]:
+    """A traced body with its words and its vectors put back; a word that nothing says any more
     stays a hash, and finds nothing."""
     known = {hashed(text): text for text in words}
 
@@ -128,9 +135,9 @@ def _with_words(body: Mapping[str, Any], words: Sequence[str], vector: Vectors) 
             }
         return [restored(item) for item in value] if isinstance(value, list) else value
 
-    result: dict[str, Any] = restored(body)
-    result["knn"]["query_vector"] = [float(v) for v in vector]
-    return result
+    own, second = vectors
+    rows = iter((own, second if second is not None else own))
+    return with_vectors(restored(body), lambda _: next(rows))
 
 
 def _compared(hop: str, traced: Sequence[Any], now: Sequence[Address]) -> HopReplay:

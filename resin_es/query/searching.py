@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resin_es.extract.language import in_another_language
 from resin_es.index.filters import Filters, address_filter, document_filter
 from resin_es.model import UNIT_KINDS, DocumentHit, Hop, Plan, Principal
 from resin_es.ports import Embedder, UnitStore
@@ -23,8 +24,12 @@ from resin_es.query.hits import Address
 from resin_es.query.hop import document_body, hop_body
 from resin_es.query.known import Known
 from resin_es.query.links import SOURCES, Best, link_clause, named_by
+from resin_es.query.pinned import second_encoder
 from resin_es.query.ranking import ordered
 from resin_es.query.settings import QuerySettings
+
+Vectors = tuple[list[float], list[float] | None]
+"""A text's vector, and that of the multilingual encoder where one is asked."""
 
 ORIGINAL = "q"
 """Id of the extra hop that searches the bare question."""
@@ -49,11 +54,12 @@ class Searching:
         """From nothing found and nothing embedded, on a store and with its model; ``times`` go
         on."""
         self.store, self.embedder = store, embedder
+        self.second_encoder = second_encoder(store, self.principal)
         self.known = Known(store, self.principal)
         self.found: dict[str, Found] = {}
         self.documents: tuple[DocumentHit, ...] = ()
         self.document_body: dict[str, Any] = {}
-        self._vectors: dict[str, list[float]] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     @property
     def units_alone(self) -> bool:
@@ -131,11 +137,10 @@ class Searching:
             filters = filters.model_copy(update={"kinds": tuple(UNIT_KINDS)})
         clauses = address_filter(self.principal, filters)
         bodies = []
-        for (hop, bridge), vector in zip(hops, vectors, strict=True):
+        for (hop, bridge), (vector, second) in zip(hops, vectors, strict=True):
             link = link_clause(bridge.names) if bridge and bridge.names else None
-            bodies.append(
-                hop_body(hop.retrieval_text, vector, clauses, self.settings, hop.kinds, link)
-            )
+            text, settings = hop.retrieval_text, self.settings
+            bodies.append(hop_body(text, vector, clauses, settings, hop.kinds, link, second))
         started = time.perf_counter()
         responses, by_document = self.store.search(bodies, documents)
         self.took("search", started)
@@ -143,19 +148,31 @@ class Searching:
             self.documents = hits.documents(by_document)
         lexical = self.lexical
         found = [
-            Found(hop, body, bridge, hits.ranked(answer, self.settings), lexical, answer.took_ms)
+            Found(
+                hop,
+                body,
+                bridge,
+                hits.ranked(answer, self.settings),
+                lexical,
+                answer.took_ms,
+                across=self._across(hop),
+            )
             for (hop, bridge), body, answer in zip(hops, bodies, responses, strict=True)
         ]
         self.found.update({item.hop.id: item for item in found})
         return found
 
-    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text, each made once: a follow-up asks the question again."""
+    def _across(self, hop: Hop) -> bool:
+        """Whether there are texts in other languages than the hop's."""
+        return self.second_encoder is not None and not in_another_language(hop.retrieval_text)
+
+    def _embedded(self, texts: Sequence[str]) -> list[Vectors]:
+        """The vectors of each text, made once: a follow-up asks the question again."""
         started = time.perf_counter()
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            for text, vector in zip(new, self.embedder.embed_queries(new), strict=True):
-                self._vectors[text] = [float(value) for value in vector]
+            made = vectors_of(new, self.embedder, self.second_encoder)
+            self._vectors.update(zip(new, made, strict=True))
         self.took("embed", started)
         return [self._vectors[text] for text in texts]
 
@@ -172,6 +189,15 @@ def original(question: str, plan: Plan, settings: QuerySettings) -> list[Hop]:
     if not settings.original_question_hop or taken or question.strip() in texts:
         return []
     return [Hop(id=ORIGINAL, subquestion=question, need="the whole question")]
+
+
+def vectors_of(texts: Sequence[str], embedder: Embedder, second: Embedder | None) -> list[Vectors]:
+    """The vectors that each of the texts asks with. Raises ModelError, ModelUnavailable."""
+    own = [[float(value) for value in row] for row in embedder.embed_queries(texts)]
+    if second is None:
+        return [(row, None) for row in own]
+    others = [[float(value) for value in row] for row in second.embed_queries(texts)]
+    return list(zip(own, others, strict=True))
 
 
 def _asks(hop: Hop, question: str) -> bool:

@@ -23,7 +23,8 @@ class QuerySettings(Frozen):
     call that names its own k wants no more than that, nor does a search for units alone.
     ``pool`` is how many hits one
     search returns, ``dense`` how many of them the vectors find first, ``num_candidates`` how
-    many each shard looks at for that. ``budget`` is the evidence buffer in tokens (four
+    many each shard looks at for that; ``multilingual`` how many more the second vectors find, those
+    of texts in other languages. ``budget`` is the evidence buffer in tokens (four
     characters each). ``original_question_hop`` searches the bare question beside the plan's
     hops; ``bridging`` completes dependent hops with up to ``bridge_entities`` entities that their
     predecessors found, and (``follow_up``) searches the question once more among what up to
@@ -36,6 +37,7 @@ class QuerySettings(Frozen):
     pool: int = 650
     dense: int = 600
     num_candidates: int = 700
+    multilingual: int = 150
     max_hops: int = 4
     budget: int = 2000
     fill_on: bool = True
@@ -62,6 +64,7 @@ class QuerySettings(Frozen):
         _within("num_candidates", self.num_candidates, 1, MAX_WINDOW, "")
         _within("pool", self.pool, 1, MAX_WINDOW, "")
         _within("dense", self.dense, 1, MAX_WINDOW, "")
+        _within("multilingual", self.multilingual, 1, MAX_WINDOW, "")
         _within("documents", self.documents, 1, MAX_WINDOW, "")
         _within("max_hops", self.max_hops, 1, 16, "RESIN_MAX_HOPS; 4 is the default.")
         _within("budget", self.budget, 1, 1_000_000, "RESIN_BUDGET or --budget, in tokens.")
@@ -87,7 +90,7 @@ class QuerySettings(Frozen):
 
     @property
     def size(self) -> int:
-        """How many hits one hop's search returns."""
+        """How many hits one hop's search returns, those of second vectors not counted."""
         return min(MAX_WINDOW, max(self.pool, self.dense_hits + 50))
 
     def changed(self, *, k: int | None = None, budget: int | None = None) -> QuerySettings:

@@ -19,6 +19,8 @@ from resin_es.adapters.elasticsearch.scan import scan
 from resin_es.adapters.elasticsearch.store import ElasticsearchStore
 from resin_es.adapters.elasticsearch.writing import version_after
 from resin_es.index.generations import Generation
+from resin_es.index.multilingual import FIELD as SECOND_VECTOR
+from resin_es.index.multilingual import with_second_vectors
 from resin_es.index.packed import stored
 from resin_es.index.rebuilding import STATEMENT, VECTOR, listed, passage_of, restated
 from resin_es.index.records import PASSAGES, SENTENCES, UNITS, carried_fields
@@ -53,9 +55,10 @@ class Pass:
 
 
 class Copier:
-    """Copies into ``new``, whose vectors ``embedder`` makes; ``old`` names the index of each
-    family that is copied from. With ``restate``, statements are written anew; unless
-    ``complete``, titles and rights come from the registry: an older schema lacked some."""
+    """Copies into ``new``, whose vectors ``embedder`` makes, and ``second`` those of what is in
+    another language; ``old`` names the index of each family that is copied from. With ``restate``,
+    statements are written anew; unless ``complete``, titles and rights come from the registry: an
+    older schema lacked some."""
 
     def __init__(
         self,
@@ -64,12 +67,13 @@ class Copier:
         new: Generation,
         old: Mapping[str, str],
         *,
+        second: Embedder | None = None,
         restate: bool = False,
         complete: bool = True,
     ) -> None:
         changed = {"page": min(PAGE, store.settings.page), "keep_alive": KEEP_ALIVE}
         self._scanning = store.settings.model_copy(update=changed)
-        self._store, self._embedder = store, embedder
+        self._store, self._embedder, self._second = store, embedder, second
         self._new, self._old = new, old
         self._restate, self._complete = restate, complete
 
@@ -145,7 +149,7 @@ class Copier:
         belongs to, where the originals do not count."""
         if not ids:
             return 0
-        originals = self._at(self._old[family], ids, {"excludes": [VECTOR]})
+        originals = self._at(self._old[family], ids, {"excludes": [VECTOR, SECOND_VECTOR]})
         bodies = {name: dict(doc["_source"]) for name, doc in originals.items()}
         if entries is None and not self._complete:
             entries = entries_of(self._store, {str(b["document_key"]) for b in bodies.values()})
@@ -185,6 +189,11 @@ class Copier:
         vectors = embed_cached(texts, self._embedder, store.cache_get, store.cache_put)
         for body, row in zip(bodies.values(), vectors, strict=True):
             body[VECTOR] = row.tolist()
+        if self._second is not None:
+            given = list(bodies.values())
+            whole = with_second_vectors(given, self._second, store.cache_get, store.cache_put)
+            for body, more in zip(given, whole, strict=True):
+                body.update(more)
 
     def _delete_extra(self, family: str, page: Sequence[Hit]) -> int:
         standing = self._at(self._old[family], [hit["_id"] for hit in page], False)

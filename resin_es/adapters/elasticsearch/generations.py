@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 from resin_es.adapters.elasticsearch.base import StoreBase
 from resin_es.adapters.elasticsearch.errors import translated
 from resin_es.adapters.elasticsearch.installed import refuse
+from resin_es.adapters.elasticsearch.search import check as complete
 from resin_es.errors import GenerationGone, StoreConflict, StoreError
 from resin_es.index.embedders import EmbedderBook
+from resin_es.index.filters import Filters, address_filter
 from resin_es.index.generations import Generation, Generations, Told, generations_from
+from resin_es.index.multilingual import any_body, second_of
 from resin_es.index.names import ADDRESS_FAMILIES, EVIDENCE_FAMILIES, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
+from resin_es.model import Principal
 from resin_es.ports import Embedder, ModelIdentity
 
 if TYPE_CHECKING:
@@ -53,6 +57,7 @@ class GenerationsPart(StoreBase):
         super().__init__(client, settings)
         self.embedders = embedders
         self._held: Generation | None = None
+        self._in_other_languages: set[tuple[object, ...]] = set()
 
     def generations(self) -> Generations:
         """As they stand now. Raises StoreNotInstalled, IndexMismatch."""
@@ -74,6 +79,24 @@ class GenerationsPart(StoreBase):
         if self.embedders is None or same_model(live.model, embedder.identity):
             return held, embedder
         return held, self.embedders.embedder(live.meta)
+
+    def second_encoder(self, principal: Principal) -> Embedder | None:
+        """The encoder of the held generation's second vectors, where it has any that the
+        principal may find: one small request, until there is one. Raises StoreError, and
+        IndexMismatch, ModelUnavailable where that encoder cannot be had."""
+        if self._held is None or self.embedders is None or second_of(self._held.meta) is None:
+            return None
+        who = (self._held.name, principal.admin, *principal.terms)
+        if who not in self._in_other_languages:
+            body = any_body(address_filter(principal, Filters()))
+            doing = "looking for texts in other languages"
+            with translated(doing, self.client):
+                told = self.client.search(index=self._searched(), **body).body
+            complete(told, doing)
+            if not told["hits"]["total"]["value"]:
+                return None
+            self._in_other_languages.add(who)
+        return self.embedders.second(self._held.meta)
 
     @property
     def generation(self) -> str:

@@ -15,6 +15,7 @@ from resin_es.adapters.elasticsearch.installed import (
     refuse_mismatch,
 )
 from resin_es.errors import StoreRefused, StoreRejected
+from resin_es.index.multilingual import SecondEncoder
 from resin_es.index.names import FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import Schema, index_body, role_body
@@ -28,7 +29,8 @@ NOT_ALLOWED = "not allowed to look"
 
 
 class InstallReport(Frozen):
-    """What an install made and found. ``role`` says what became of the role; ``bodies`` holds,
+    """What an install made and found. ``multilingual`` names the encoder of what is in another
+    language, empty where there is none; ``role`` says what became of the role; ``bodies`` holds,
     for a dry run, what would be sent, by request line."""
 
     prefix: str
@@ -39,6 +41,7 @@ class InstallReport(Frozen):
     vector_index: str = ""
     model: str = ""
     dims: int = 0
+    multilingual: str = ""
     role: str = ""
     bodies: Mapping[str, Any] = {}
 
@@ -63,6 +66,7 @@ def install(
     create_role: bool = False,
     dry_run: bool = False,
     embedder: Mapping[str, Any] | None = None,
+    second: SecondEncoder | None = None,
 ) -> InstallReport:
     """Templates, concrete indices with their aliases, and, if asked, the run-time role. Running
     it again makes only what is missing.
@@ -71,14 +75,21 @@ def install(
     the privileges, IndexMismatch where indices stand that another model or schema built,
     StoreRejected where a name is taken by something that is not ours. Nothing has been made
     then, but for an error in the middle, after which it can be run again. ``embedder`` says how
-    other processes load the model, and is kept in the indices.
+    other processes load the model, ``second`` the same of the encoder of what is in another
+    language; both are kept in the indices.
     """
     names = Names(prefix=settings.prefix)
     found = installed(client, names)
     _refuse_foreign(names, found, settings, model)
     live = {one.family: one.name for one in found if one.live}
     known = on_cluster.has_analyzer(client, settings.language)
-    schema = Schema(model=model, settings=settings, stemming=known is not False, embedder=embedder)
+    schema = Schema(
+        model=model,
+        settings=settings,
+        stemming=known is not False,
+        embedder=embedder,
+        second=second,
+    )
     schema.check()
     targets = {
         family: names.concrete(family, 1 + _last_generation(found, family))
@@ -115,6 +126,7 @@ def _report(
         vector_index=settings.vector_index,
         model=schema.model.name,
         dims=schema.model.dims,
+        multilingual=schema.second.model.name if schema.second else "",
         **rest,
     )
 

@@ -44,6 +44,7 @@ from resin_es.index.generations import (
     swap_actions,
     unmark_actions,
 )
+from resin_es.index.multilingual import SecondEncoder
 from resin_es.index.names import EVIDENCE_FAMILIES
 from resin_es.index.rebuilt import RebuildReport, RebuildStatus, State, built_with, described
 from resin_es.index.settings import StoreSettings
@@ -64,8 +65,9 @@ CHECKS = 3
 
 class Rebuild:
     """Rebuilds to what ``settings`` and the native model of ``embedders`` say. ``how`` goes into
-    the new ``_meta``: how other processes load the same model. Not meant to run twice at a time;
-    if it does, both do the same work, and no harm."""
+    the new ``_meta``: how other processes load the same model; so does ``second``, the encoder of
+    what is in another language. Not meant to run twice at a time; if it does, both do the same
+    work, and no harm."""
 
     def __init__(
         self,
@@ -74,9 +76,11 @@ class Rebuild:
         embedders: EmbedderBook,
         how: Mapping[str, Any],
         *,
+        second: SecondEncoder | None = None,
         progress: Progress | None = None,
     ) -> None:
         self._client, self._settings, self._how = client, settings, how
+        self._second = second
         self._embedders, self._progress = embedders, progress
         self._store = ElasticsearchStore(client, settings)
         self._names = self._store.names
@@ -249,6 +253,7 @@ class Rebuild:
             self._embedders.embedder(new.meta),
             new,
             old,
+            second=self._embedders.second(new.meta),
             restate=restate,
             complete=built.get("schema") == SCHEMA_VERSION,
         )
@@ -289,6 +294,7 @@ class Rebuild:
             settings=self._settings,
             stemming=known,
             embedder=self._how,
+            second=self._second,
         )
         schema.check()
         return schema

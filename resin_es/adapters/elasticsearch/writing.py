@@ -17,11 +17,12 @@ from resin_es.adapters.elasticsearch.generations import (
 from resin_es.adapters.elasticsearch.keeping import KeepingPart
 from resin_es.errors import IndexMismatch, ModelUnavailable, StoreNotInstalled, StoreRejected
 from resin_es.index.generations import Generation, Generations
+from resin_es.index.multilingual import with_second_vectors
 from resin_es.index.packed import stored
 from resin_es.index.rebuilding import STATEMENT, VECTOR
 from resin_es.index.records import PASSAGES, SENTENCE_KIND, SENTENCES, UNITS
 from resin_es.index.vectors import embed_cached
-from resin_es.ports import AddressRecord, BulkReport
+from resin_es.ports import AddressRecord, BulkReport, Embedder
 
 Body = Mapping[str, Any]
 DOING = "writing units, sentences and passages"
@@ -105,7 +106,7 @@ class WritingPart(GenerationsPart, KeepingPart):
     def _bodies(
         self, one: Generation, now: Generations, given: Sequence[Body]
     ) -> Sequence[Body] | None:
-        """The addresses as ``one`` stores them, with vectors of its model. None where this process
+        """The addresses as ``one`` stores them, with vectors of its models. None where this process
         cannot make them and ``one`` does not answer yet: the copier will bring them."""
         may_leave = one.name != now.live.name
         if one.statement_version != self.settings.statement_version:
@@ -118,16 +119,23 @@ class WritingPart(GenerationsPart, KeepingPart):
             )
         book = self.embedders
         own = book.native.identity if book else now.live.model
-        if not given or same_model(one.model, own):
+        if not given:
             return given
         if book is None:
-            return None
+            return given if same_model(one.model, own) else None
         try:
-            model = book.embedder(one.meta)
+            model = None if same_model(one.model, own) else book.embedder(one.meta)
+            second = book.second(one.meta)
         except (ModelUnavailable, IndexMismatch):
             if may_leave:
                 return None
             raise
+        bodies = given if model is None else self._embedded(given, model)
+        if second is None:
+            return bodies
+        return with_second_vectors(bodies, second, self.cache_get, self.cache_put)
+
+    def _embedded(self, given: Sequence[Body], model: Embedder) -> Sequence[Body]:
         texts = [str(body[STATEMENT]) for body in given]
         vectors = embed_cached(texts, model, self.cache_get, self.cache_put)
         return [{**body, VECTOR: row.tolist()} for body, row in zip(given, vectors, strict=True)]

@@ -15,6 +15,7 @@ from pydantic_core import to_json
 
 from resin_es.model import Coverage, Principal
 from resin_es.ports import Embedder, FetchedEvidence, ModelIdentity, SearchResponse, UnitStore
+from resin_es.query.pinned import pinned, second_encoder
 
 if TYPE_CHECKING:
     from resin_es.ports import Vectors
@@ -112,6 +113,17 @@ class RememberingStore:
         key = json.dumps(["check", model.model_dump()])
         self._memory.call(key, lambda: self._store.check(model), lasting=True)
 
+    def pinned(self, embedder: Embedder) -> tuple[UnitStore, Embedder]:
+        """The indices do not change during a run, so that they are looked at once."""
+        key = json.dumps(["pinned", embedder.identity.model_dump()])
+        store, model = self._memory.call(key, lambda: pinned(self._store, embedder), lasting=True)
+        return cast(UnitStore, RememberingStore(store, self._memory)), model
+
+    def second_encoder(self, principal: Principal) -> Embedder | None:
+        key = json.dumps(["second encoder", principal.admin, principal.terms])
+        found = self._memory.call(key, lambda: second_encoder(self._store, principal), lasting=True)
+        return None if found is None else RememberingEmbedder(found, self._memory)
+
     def coverage(self, principal: Principal, sources: Sequence[str]) -> Sequence[Coverage]:
         key = json.dumps(["coverage", principal.admin, principal.terms, sources])
         return self._memory.call(
@@ -133,9 +145,9 @@ class RememberingEmbedder:
         return self._embedder.identity
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        key = json.dumps(["embed", texts])
+        key = json.dumps(["embed", self.identity.name, texts])
         return self._memory.call(key, lambda: self._embedder.embed(texts))
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        key = json.dumps(["embed queries", texts])
+        key = json.dumps(["embed queries", self.identity.name, texts])
         return self._memory.call(key, lambda: self._embedder.embed_queries(texts))

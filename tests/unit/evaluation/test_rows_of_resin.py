@@ -191,7 +191,7 @@ def test_what_a_memory_answered_is_charged_once() -> None:
 
 
 class Embedder:
-    identity = None
+    identity = ModelIdentity(name="ones", dims=2)
 
     def __init__(self) -> None:
         self.texts: list[list[str]] = []

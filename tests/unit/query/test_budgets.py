@@ -45,9 +45,9 @@ def test_what_no_budget_changes_is_worked_out_once(
     def counted(name: str) -> None:
         inner = getattr(found, name)
 
-        def call(*args: object) -> object:
+        def call(*args: object, **named: object) -> object:
             calls.append(name)
-            return inner(*args)
+            return inner(*args, **named)
 
         monkeypatch.setattr(found, name, call)
 
