@@ -107,7 +107,8 @@ def _built(place: Path) -> Path:
     except OSError as error:
         raise ModelUnavailable(
             f"{NAME} cannot be built in {place.parent}: {error}",
-            hint="It needs 160 MB in a folder that this user may write; XDG_CACHE_HOME moves it.",
+            hint="It needs 160 MB in a folder that this user may write (for others than root, "
+            "XDG_CACHE_HOME names another one).",
         ) from error
     return place
 
