@@ -37,7 +37,7 @@ class QuerySettings(Frozen):
     pool: int = 650
     dense: int = 600
     num_candidates: int = 700
-    multilingual: int = 150
+    multilingual: int = 200
     max_hops: int = 4
     budget: int = 2000
     fill_on: bool = True
