@@ -54,7 +54,7 @@ class Searching:
         """From nothing found and nothing embedded, on a store and with its model; ``times`` go
         on."""
         self.store, self.embedder = store, embedder
-        self.second_encoder = second_encoder(store, self.principal)
+        self.second_encoder: Embedder | None = None
         self.known = Known(store, self.principal)
         self.found: dict[str, Found] = {}
         self.documents: tuple[DocumentHit, ...] = ()
@@ -75,7 +75,11 @@ class Searching:
         return {hit.document_key: hit.score for hit in self.documents}
 
     def first(self, question: str, plan: Plan) -> list[Found]:
-        """Every hop that waits for nothing, the bare question and the documents: one call."""
+        """Every hop that waits for nothing, the bare question and the documents: one call, after
+        a look for texts in other languages where the indices can have any."""
+        started = time.perf_counter()
+        self.second_encoder = second_encoder(self.store, self.principal)
+        self.took("embed", started)
         now, _ = waves(plan.hops, self.settings.bridging)
         hops = [*now, *original(question, plan, self.settings)]
         if self.settings.document_search and not self.units_alone:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from resin_es.adapters.elasticsearch.base import StoreBase
 from resin_es.adapters.elasticsearch.errors import translated
@@ -82,21 +82,29 @@ class GenerationsPart(StoreBase):
 
     def second_encoder(self, principal: Principal) -> Embedder | None:
         """The encoder of the held generation's second vectors, where it has any that the
-        principal may find: one small request, until there is one. Raises StoreError, and
-        IndexMismatch, ModelUnavailable where that encoder cannot be had."""
+        principal may find: one small request, until there is one. Raises StoreError,
+        GenerationGone as searches do, and IndexMismatch, ModelUnavailable where that encoder
+        cannot be had."""
         if self._held is None or self.embedders is None or second_of(self._held.meta) is None:
             return None
         who = (self._held.name, principal.admin, *principal.terms)
         if who not in self._in_other_languages:
             body = any_body(address_filter(principal, Filters()))
-            doing = "looking for texts in other languages"
-            with translated(doing, self.client):
-                told = self.client.search(index=self._searched(), **body).body
-            complete(told, doing)
-            if not told["hits"]["total"]["value"]:
+            if not self._any(body, "looking for texts in other languages"):
                 return None
             self._in_other_languages.add(who)
         return self.embedders.second(self._held.meta)
+
+    def _any(self, body: Mapping[str, Any], doing: str) -> bool:
+        """Whether a search over addresses finds anything."""
+        try:
+            with translated(doing, self.client):
+                told = self.client.search(index=self._searched(), **body).body
+            complete(told, doing)
+        except StoreError as error:
+            self._raise_gone(error)
+            raise
+        return bool(told["hits"]["total"]["value"])
 
     @property
     def generation(self) -> str:
