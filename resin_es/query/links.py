@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ MAX_WORDS = 80
 """Words of all names together: three fields of them, in the query and in the filter, stay
 below the clauses that the smallest node allows, beside the question's own."""
 
+STATEMENTS = 32_768
+"""So many statements are kept in the forms that names are looked for in; some 20 MB each."""
 
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -77,7 +80,7 @@ def named_by(
     search found: what is common there is left out, and what somebody writes small there too
     (``Our findings``): its capital was only that of a sentence."""
     asked, texts = key_of(question), _texts(pool)
-    written = "|".join(f" {' '.join(_TOKEN.findall(c.statement))} " for c in pool)
+    written = "|".join(_as_written(c.statement) for c in pool)
     found: dict[str, Name] = {}
     for rank, document in enumerate(documents[:SOURCES]):
         for text, address in _naming([c for c in naming if c.document_key == document]):
@@ -107,7 +110,7 @@ def _naming(own: Sequence[Address]) -> Iterable[tuple[str, str]]:
 def _texts(pool: Sequence[Address]) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for candidate in pool:
-        texts.setdefault(candidate.document_key, []).append(key_of(candidate.statement))
+        texts.setdefault(candidate.document_key, []).append(_read(candidate.statement))
     return {document: "|".join(parts) for document, parts in texts.items()}
 
 
@@ -152,6 +155,18 @@ def named_entities(candidate: Address) -> list[str]:
 def key_of(text: str) -> str:
     """Folded words between single spaces, so that a phrase is found as a part of a text."""
     return f" {' '.join(_TOKEN.findall(fold(html.unescape(text))))} "
+
+
+@lru_cache(maxsize=STATEMENTS)
+def _read(statement: str) -> str:
+    """Its key. One statement is in the pools of many questions, and of each question's rows."""
+    return key_of(statement)
+
+
+@lru_cache(maxsize=STATEMENTS)
+def _as_written(statement: str) -> str:
+    """The same with its capitals."""
+    return f" {' '.join(_TOKEN.findall(statement))} "
 
 
 def bare_title(title: str) -> str:
