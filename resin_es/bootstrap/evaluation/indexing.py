@@ -14,9 +14,11 @@ from pathlib import Path
 from resin_es._version import __version__
 from resin_es.bootstrap.services import Services
 from resin_es.evaluation.values import EvalDataset
+from resin_es.index.multilingual import META
 from resin_es.model import EVERYONE, Document, Principal
 from resin_es.model.base import content_id
 from resin_es.ports import Progress
+from resin_es.query.pinned import pinned, second_encoder
 from resin_es.settings import Settings
 
 READER_OF_ROWS = Principal()
@@ -91,6 +93,7 @@ def facts(services: Services, dataset: EvalDataset) -> dict[str, str]:
         "resin-es": __version__,
         "embedder": services.embedder.identity.name,
         "runtime": services.embedder.identity.runtime,
+        "multilingual": _second(services),
         "reader": _identity(services.reader.identity),
         "planner": _identity(services.planner.identity),
         "composer": _identity(services.composer.identity),
@@ -100,6 +103,19 @@ def facts(services: Services, dataset: EvalDataset) -> dict[str, str]:
         "client": f"elasticsearch {version('elasticsearch')}",
     }
     return {name: value for name, value in told.items() if value}
+
+
+def _second(services: Services) -> str:
+    """The encoder of what the index holds in other languages; what to do where it could have
+    one and was built before there was any."""
+    store, _ = pinned(services.store, services.embedder)
+    found = second_encoder(store, READER_OF_ROWS)
+    if found is not None:
+        return found.identity.name
+    if services.second is None or services.rebuild().status().old.get(META):
+        return ""
+    prefix = services.settings.prefix
+    return f"none: the index is older (RESIN_PREFIX={prefix} resin-es rebuild adds it)"
 
 
 def _identity(identity: object) -> str:
