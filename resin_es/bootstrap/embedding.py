@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resin_es.errors import SettingsError
+from resin_es.errors import ModelUnavailable, SettingsError
 
 if TYPE_CHECKING:
+    from resin_es.index.multilingual import SecondEncoder
     from resin_es.ports import Embedder
     from resin_es.settings import Settings
 
@@ -23,19 +25,50 @@ def embedder_spec(settings: Settings) -> dict[str, Any]:
     return {"kind": settings.embedder, "model": settings.embedder_model}
 
 
+def reads_english_alone(settings: Settings) -> bool:
+    """Whether the first encoder is the default one. What a model of one's own reads is not ours to
+    say."""
+    return settings.embedder != "hash" and settings.embedder_model is None
+
+
 def second_spec(settings: Settings) -> dict[str, Any] | None:
     """How the encoder of what is in another language is loaded; None where none is asked for, or
-    left to us and not installed, or the first encoder is not the default one, which reads English
-    alone."""
+    left to us and not installed, or the first encoder is a model of one's own. A folder is told
+    from the root: other processes run elsewhere."""
     named = settings.multilingual
     if named == AUTO:
         from resin_es.adapters.multilingual.encoder import installed
 
-        default = settings.embedder != "hash" and settings.embedder_model is None
-        return {"kind": PACKAGED} if default and installed() else None
+        return {"kind": PACKAGED} if reads_english_alone(settings) and installed() else None
     if named == OFF:
         return None
-    return {"kind": settings.embedder, "model": named}
+    folder = Path(named).expanduser()
+    model = str(folder.resolve()) if folder.is_dir() else named
+    return {"kind": settings.embedder, "model": model}
+
+
+def second_encoder(settings: Settings, first: Embedder) -> SecondEncoder | None:
+    """The encoder of ``second_spec``, loaded as far as it takes to tell its name and dims. Raises
+    SettingsError where RESIN_MULTILINGUAL names none, or the model that is the ``first`` one."""
+    from resin_es.index.multilingual import SecondEncoder
+
+    spec = second_spec(settings)
+    if spec is None:
+        return None
+    try:
+        model = make_embedder(spec, settings.embedder_threads).identity
+    except (ModelUnavailable, SettingsError) as error:
+        raise SettingsError(
+            f"RESIN_MULTILINGUAL {settings.multilingual!r} names no encoder: {error.message}",
+            hint="It is auto, off, or the folder of an encoder that RESIN_EMBEDDER "
+            f"({settings.embedder}) can load.",
+        ) from error
+    if (model.name, model.dims) == (first.identity.name, first.identity.dims):
+        raise SettingsError(
+            f"RESIN_MULTILINGUAL names {model.name}, which makes the vectors of all texts already.",
+            hint="RESIN_MULTILINGUAL=off leaves it at that.",
+        )
+    return SecondEncoder(model=model, embedder=spec)
 
 
 def make_embedder(spec: Mapping[str, Any], threads: int | None = None) -> Embedder:

@@ -7,7 +7,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from resin_es.bootstrap.embedding import embedder_spec, make_embedder, second_spec
+from resin_es.bootstrap.embedding import OFF, embedder_spec, make_embedder, second_encoder
 from resin_es.bootstrap.stages import (
     connection_options,
     index_settings,
@@ -62,7 +62,8 @@ class Services:
         """The same cluster and embedder under another index prefix, settings changed."""
         settings = self.settings.model_copy(update={"prefix": prefix, **changes})
         other = Services(settings, progress=self._progress)
-        other.__dict__.update(url=self.url, client=self.client, embedder=self.embedder)
+        kept = {name: getattr(self, name) for name in ("url", "client", "embedder", "embedders")}
+        other.__dict__.update(kept)
         return other
 
     # ------------------------------------------------------------ who asks
@@ -156,7 +157,8 @@ class Services:
             store_settings(self.settings),
             self.embedders,
             embedder_spec(self.settings),
-            second=self.second,
+            second=lambda: self.second,
+            may_drop_second=self.settings.multilingual == OFF,
             progress=progress or self._progress,
         )
 
@@ -176,10 +178,17 @@ class Services:
         """Every check, those of the models last."""
         from resin_es.adapters.elasticsearch import doctor
         from resin_es.bootstrap.background_checks import background_checks
+        from resin_es.bootstrap.language_check import other_languages
 
         rows = [self._embedder_check(), self._reader_check(), self._llm_check()]
         rows += background_checks(self.settings)
-        return doctor(self.client, store_settings(self.settings), self.embedder.identity, rows)
+        return doctor(
+            self.client,
+            store_settings(self.settings),
+            self.embedder.identity,
+            rows,
+            languages=lambda meta: other_languages(meta, self),
+        )
 
     def _embedder_check(self) -> Check:
         from resin_es.adapters.elasticsearch import Check
@@ -229,14 +238,8 @@ class Services:
     @cached_property
     def second(self) -> SecondEncoder | None:
         """The encoder of what is in another language, for indices that are made or rebuilt; those
-        that stand say themselves which they have. Raises SettingsError, ModelUnavailable."""
-        from resin_es.index.multilingual import SecondEncoder
-
-        spec = second_spec(self.settings)
-        if spec is None:
-            return None
-        model = make_embedder(spec, self.settings.embedder_threads).identity
-        return SecondEncoder(model=model, embedder=spec)
+        that stand say themselves which they have. Raises SettingsError."""
+        return second_encoder(self.settings, self.embedder)
 
     @cached_property
     def embedders(self) -> EmbedderBook:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -47,11 +47,14 @@ def rebuild(
 
 
 def _run(work: Rebuilder, stands: RebuildStatus, force: bool, yes: bool, json_output: bool) -> None:
+    from resin_es.index.rebuilt import in_words
+
     wanted = work.plan()
     if stands.state == "none" and wanted == dict(stands.old) and not force:
         _show_report(work.run(), json_output)
         return
-    _agree(f"Build the indices anew, from {_words(stands.old)} to {_words(wanted)}?", yes)
+    old, new = in_words(stands.old), in_words(wanted)
+    _agree(f"Build the indices anew, from {old} to {new}?", yes)
     with progress() as bar:
         work.reports_to(bar)
         report = work.run(force=force)
@@ -59,8 +62,10 @@ def _run(work: Rebuilder, stands: RebuildStatus, force: bool, yes: bool, json_ou
 
 
 def _cancel(work: Rebuilder, stands: RebuildStatus, yes: bool, json_output: bool) -> None:
+    from resin_es.index.rebuilt import in_words
+
     if stands.state == "building":
-        _agree(f"Take away what was built for {_words(stands.new)}?", yes)
+        _agree(f"Take away what was built for {in_words(stands.new)}?", yes)
     gone = work.cancel()
     if json_output:
         print_json({"deleted": gone})
@@ -76,20 +81,19 @@ def _agree(question: str, yes: bool) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _words(built: Any) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in built.items())
-
-
 def _show_status(stands: RebuildStatus, json_output: bool) -> None:
     if json_output:
         print_json(stands.model_dump())
         return
+    from resin_es.index.rebuilt import in_words
+
     out = console()
+    old, new = in_words(stands.old), in_words(stands.new)
     told = {
-        "none": f"no rebuild is under way; the indices are of {_words(stands.old)}",
-        "building": f"since {stands.began} under construction: {_words(stands.new)}\n"
-        f"meanwhile answers come from: {_words(stands.old)}",
-        "swapped": f"since the swap answers come from: {_words(stands.new)}\n"
+        "none": f"no rebuild is under way; the indices are of {old}",
+        "building": f"since {stands.began} under construction: {new}\n"
+        f"meanwhile answers come from: {old}",
+        "swapped": f"since the swap answers come from: {new}\n"
         "the old indices are still to be checked and dropped: `resin-es rebuild` does it",
     }
     out.print(told[stands.state])
@@ -107,5 +111,8 @@ def _show_report(report: RebuildReport, json_output: bool) -> None:
         return
     counts = ", ".join(f"{count} {family}" for family, count in report.records.items())
     out.print(f"generation {report.generation} answers: {counts}")
+    second = report.multilingual
+    more = f", of what is in another language than English also by {second}" if second else ""
+    out.print(f"vectors by {report.model}{more}")
     out.print(f"{report.copied} records written in {report.passes} passes; nothing was read again")
     note(f"dropped: {', '.join(report.dropped)}")

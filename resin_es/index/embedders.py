@@ -13,6 +13,12 @@ from resin_es.ports import Embedder, ModelIdentity
 Make = Callable[[Mapping[str, Any]], Embedder]
 """From ``_meta``'s ``embedder`` to the model. Raises ModelUnavailable, SettingsError."""
 
+HINT = "Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL)."
+SECOND_HINT = (
+    "Put that encoder back where it was, or have the index built anew for these settings: "
+    "`resin-es rebuild`."
+)
+
 
 class EmbedderBook:
     """This process's own model, and others that an index needs, each loaded once. Thread-safe."""
@@ -35,31 +41,35 @@ class EmbedderBook:
             return self.native
         return self._held(wanted, meta.get("embedder"))
 
-    def second(self, meta: Mapping[str, Any]) -> Embedder | None:
-        """The multilingual encoder of a generation's second vectors, by its ``_meta``; None where
-        it has none. Raises IndexMismatch, ModelUnavailable."""
+    def second(self, meta: Mapping[str, Any]) -> Embedder:
+        """The multilingual encoder of a generation's second vectors, by its ``_meta``. Raises
+        IndexMismatch, ModelUnavailable; ValueError where it has none."""
         told = second_of(meta)
-        return None if told is None else self._held(_wanted(told), told.get("embedder"))
+        if told is None:
+            raise ValueError("the generation has no second vectors")
+        return self._held(_wanted(told), told.get("embedder"), SECOND_HINT)
 
-    def _held(self, wanted: tuple[str, int], told: Mapping[str, Any] | None) -> Embedder:
+    def _held(
+        self, wanted: tuple[str, int], told: Mapping[str, Any] | None, hint: str = HINT
+    ) -> Embedder:
         with self._lock:
             if wanted not in self._made:
-                self._made[wanted] = self._load(wanted, told)
+                self._made[wanted] = self._load(wanted, told, hint)
             return self._made[wanted]
 
-    def _load(self, wanted: tuple[str, int], told: Mapping[str, Any] | None) -> Embedder:
+    def _load(self, wanted: tuple[str, int], told: Mapping[str, Any] | None, hint: str) -> Embedder:
         name, dims = wanted
         if told is None:
             raise IndexMismatch(
                 f"the index was built with {name}, {dims} dims, and does not say how to load it.",
-                hint="Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL).",
+                hint=hint,
             )
         made = self._make(told)
         if _of(made.identity) != wanted:
             raise IndexMismatch(
                 f"the index was built with {name}, {dims} dims; what it names as its model is here "
                 f"{made.identity.name}, {made.identity.dims} dims.",
-                hint="Use that model (RESIN_EMBEDDER, RESIN_EMBEDDER_MODEL).",
+                hint=hint,
             )
         return made
 

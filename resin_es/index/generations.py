@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from resin_es.errors import IndexMismatch, StoreNotInstalled
-from resin_es.index.multilingual import META, SecondEncoder, second_of
+from resin_es.index.multilingual import META, second_encoder_of, second_of
 from resin_es.index.names import EVIDENCE_FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import OWNER, Schema, meta
@@ -292,13 +292,5 @@ def schema_of(live: Generation, settings: StoreSettings) -> Schema:
         settings=settings.model_copy(update=changed),
         stemming=bool(has.get("stemming", True)),
         embedder=has.get("embedder"),
-        second=_second_encoder(has),
+        second=second_encoder_of(has),
     )
-
-
-def _second_encoder(has: Mapping[str, Any]) -> SecondEncoder | None:
-    told = second_of(has)
-    if told is None:
-        return None
-    model = ModelIdentity(name=str(told["model"]), dims=int(told["dims"]))
-    return SecondEncoder(model=model, embedder=told.get("embedder") or {})

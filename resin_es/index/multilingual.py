@@ -8,7 +8,7 @@ are none, an index says in its ``_meta``; one without them takes and answers wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from resin_es.extract.language import in_another_language
@@ -44,17 +44,30 @@ def second_of(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return told
 
 
+def second_encoder_of(meta: Mapping[str, Any]) -> SecondEncoder | None:
+    """The same as it was given to the index."""
+    told = second_of(meta)
+    if told is None:
+        return None
+    model = ModelIdentity(name=str(told["model"]), dims=int(told["dims"]))
+    return SecondEncoder(model=model, embedder=told.get("embedder") or {})
+
+
 def with_second_vectors(
-    bodies: Sequence[Body], encoder: Embedder, cache_get: CacheGet, cache_put: CachePut
+    bodies: Sequence[Body],
+    encoder: Callable[[], Embedder],
+    cache_get: CacheGet,
+    cache_put: CachePut,
 ) -> list[Body]:
     """The addresses, those in another language with their second vector; any that a body brings
-    along for other reasons is left out. Raises what the encoder and the cache raise."""
+    along for other reasons is left out. ``encoder`` is asked for only where there is one to make:
+    who writes English alone needs none. Raises what the encoder and the cache raise."""
     plain = [without_second_vector(body) for body in bodies]
     texts = [str(body[STATEMENT]) for body in plain]
     foreign = [place for place, text in enumerate(texts) if in_another_language(text)]
     if not foreign:
         return plain
-    rows = embed_cached([texts[place] for place in foreign], encoder, cache_get, cache_put)
+    rows = embed_cached([texts[place] for place in foreign], encoder(), cache_get, cache_put)
     for place, row in zip(foreign, rows, strict=True):
         plain[place] = {**plain[place], FIELD: row.tolist()}
     return plain

@@ -26,12 +26,15 @@ class RebuildStatus(Frozen):
 
 
 class RebuildReport(Frozen):
-    """What a run did. ``resumed``: an earlier one had begun. ``records`` counts by family what
-    the new generation holds, ``dropped`` names the indices deleted."""
+    """What a run did. ``resumed``: an earlier one had begun. ``model`` made the vectors that
+    answer now, ``multilingual`` the second ones, empty where there are none. ``records`` counts by
+    family what the new generation holds, ``dropped`` names the indices deleted."""
 
     done: bool
     resumed: bool = False
     generation: str = ""
+    model: str = ""
+    multilingual: str = ""
     copied: int = 0
     deleted: int = 0
     passes: int = 0
@@ -54,13 +57,23 @@ class Rebuilder(Protocol):
 
 
 def built_with(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a generation was built with, of its ``_meta``."""
-    second = second_of(meta)
+    """What a generation was built with, of its ``_meta``, or of what its successor keeps of it."""
     told = {name: meta[name] for name in SHOWN if name in meta}
-    return told if second is None else {**told, META: second.get("model")}
+    whole = {"model", "schema"} <= told.keys()
+    return {**told, META: multilingual_of(meta)} if whole else told
+
+
+def multilingual_of(meta: Mapping[str, Any]) -> str | None:
+    """Name of the encoder of the second vectors; None where there are none."""
+    second = second_of(meta)
+    return None if second is None else str(second.get("model"))
 
 
 def described(meta: Mapping[str, Any]) -> str:
     """The same in words."""
-    told = built_with(meta).items()
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told)
+    return in_words(built_with(meta))
+
+
+def in_words(built: Mapping[str, Any]) -> str:
+    """What ``built_with`` told, in one line."""
+    return ", ".join(f"{name.replace('_', ' ')} {value or 'none'}" for name, value in built.items())

@@ -55,10 +55,10 @@ class Pass:
 
 
 class Copier:
-    """Copies into ``new``, whose vectors ``embedder`` makes, and ``second`` those of what is in
-    another language; ``old`` names the index of each family that is copied from. With ``restate``,
-    statements are written anew; unless ``complete``, titles and rights come from the registry: an
-    older schema lacked some."""
+    """Copies into ``new``, whose vectors ``embedder`` makes, and what ``second`` gives those of
+    what is in another language; ``old`` names the index of each family that is copied from. With
+    ``restate``, statements are written anew; unless ``complete``, titles and rights come from the
+    registry: an older schema lacked some."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Copier:
         new: Generation,
         old: Mapping[str, str],
         *,
-        second: Embedder | None = None,
+        second: Callable[[], Embedder] | None = None,
         restate: bool = False,
         complete: bool = True,
     ) -> None:

@@ -55,9 +55,12 @@ def doctor(
     settings: StoreSettings,
     model: ModelIdentity | None = None,
     extra: Sequence[Check] = (),
+    *,
+    languages: Callable[[Mapping[str, Any]], Check] | None = None,
 ) -> list[Check]:
     """All rows, in the order in which they depend on each other. Without ``model`` the row on
-    it is left out. ``extra`` rows (Redis, worker, language model) come last."""
+    it is left out; ``languages`` makes the one on second vectors, of what the index says of
+    itself. ``extra`` rows (Redis, worker, language model) come last."""
     try:
         info = server_info(client)
     except ClientTooNew as error:
@@ -77,7 +80,7 @@ def doctor(
         _look("privileges", lambda: _privileges(client, names)),
         _look("templates", lambda: _templates(client, names)),
     ]
-    return [*checks, *_index_checks(client, names, settings, model), *extra]
+    return [*checks, *_index_checks(client, names, settings, model, languages), *extra]
 
 
 def _look(name: str, look: Callable[[], Check]) -> Check:
@@ -172,7 +175,11 @@ def _templates(client: Elasticsearch, names: Names) -> Check:
 
 
 def _index_checks(
-    client: Elasticsearch, names: Names, settings: StoreSettings, model: ModelIdentity | None
+    client: Elasticsearch,
+    names: Names,
+    settings: StoreSettings,
+    model: ModelIdentity | None,
+    languages: Callable[[Mapping[str, Any]], Check] | None,
 ) -> list[Check]:
     found: list[InstalledIndex] = []
 
@@ -191,6 +198,8 @@ def _index_checks(
     rows = [first, _schema(found), _analyzer(units), _vector(units, settings)]
     if model is not None:
         rows.append(_model(by_family, settings, model))
+    if languages is not None:
+        rows.append(languages(units.meta))
     return [*rows, *_rebuild(others, units)]
 
 

@@ -15,8 +15,8 @@ from resin_es.adapters.elasticsearch.installed import (
     refuse_mismatch,
 )
 from resin_es.errors import StoreRefused, StoreRejected
-from resin_es.index.multilingual import SecondEncoder
-from resin_es.index.names import FAMILIES, Names
+from resin_es.index.multilingual import SecondEncoder, second_encoder_of
+from resin_es.index.names import ADDRESS_FAMILIES, FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import Schema, index_body, role_body
 from resin_es.model.base import Frozen
@@ -76,7 +76,8 @@ def install(
     StoreRejected where a name is taken by something that is not ours. Nothing has been made
     then, but for an error in the middle, after which it can be run again. ``embedder`` says how
     other processes load the model, ``second`` the same of the encoder of what is in another
-    language; both are kept in the indices.
+    language; both are kept in the indices. Where units or sentences stand, theirs counts in place
+    of ``second``: only a rebuild changes it.
     """
     names = Names(prefix=settings.prefix)
     found = installed(client, names)
@@ -88,7 +89,7 @@ def install(
         settings=settings,
         stemming=known is not False,
         embedder=embedder,
-        second=second,
+        second=_standing_second(found, second),
     )
     schema.check()
     targets = {
@@ -147,6 +148,14 @@ def _refuse_foreign(
                 hint="Choose another RESIN_PREFIX.",
             )
         mismatch(one.family, one.meta, settings, model)
+
+
+def _standing_second(
+    found: Sequence[InstalledIndex], asked: SecondEncoder | None
+) -> SecondEncoder | None:
+    """An index of units and one of sentences have the same vectors, or writes to one fail."""
+    standing = [one for one in found if one.live and one.family in ADDRESS_FAMILIES]
+    return second_encoder_of(standing[0].meta) if standing else asked
 
 
 def _last_generation(found: Sequence[InstalledIndex], family: str) -> int:

@@ -12,7 +12,8 @@ Each step can be broken off anywhere and is picked up from what stands on the cl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from resin_es.adapters.elasticsearch import templates as on_cluster
@@ -44,9 +45,16 @@ from resin_es.index.generations import (
     swap_actions,
     unmark_actions,
 )
-from resin_es.index.multilingual import SecondEncoder
+from resin_es.index.multilingual import SecondEncoder, second_of
 from resin_es.index.names import EVIDENCE_FAMILIES
-from resin_es.index.rebuilt import RebuildReport, RebuildStatus, State, built_with, described
+from resin_es.index.rebuilt import (
+    RebuildReport,
+    RebuildStatus,
+    State,
+    built_with,
+    described,
+    multilingual_of,
+)
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import SCHEMA_VERSION, Schema, meta
 from resin_es.ports import Progress
@@ -65,8 +73,9 @@ CHECKS = 3
 
 class Rebuild:
     """Rebuilds to what ``settings`` and the native model of ``embedders`` say. ``how`` goes into
-    the new ``_meta``: how other processes load the same model; so does ``second``, the encoder of
-    what is in another language. Not meant to run twice at a time; if it does, both do the same
+    the new ``_meta``: how other processes load the same model; so does what ``second`` gives, the
+    encoder of what is in another language. Where that is none and the indices have one, nothing is
+    built unless ``may_drop_second``. Not meant to run twice at a time; if it does, both do the same
     work, and no harm."""
 
     def __init__(
@@ -76,11 +85,12 @@ class Rebuild:
         embedders: EmbedderBook,
         how: Mapping[str, Any],
         *,
-        second: SecondEncoder | None = None,
+        second: Callable[[], SecondEncoder | None] = lambda: None,
+        may_drop_second: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._client, self._settings, self._how = client, settings, how
-        self._second = second
+        self._second, self._may_drop_second = second, may_drop_second
         self._embedders, self._progress = embedders, progress
         self._store = ElasticsearchStore(client, settings)
         self._names = self._store.names
@@ -91,8 +101,9 @@ class Rebuild:
     def run(self, *, force: bool = False) -> RebuildReport:
         """All of it, from wherever it stands. ``force`` builds anew what fits already.
 
-        Raises UsageError where another rebuild is under way, StoreConflict where it is cancelled
-        meanwhile, StoreError, ModelError: run again, it goes on.
+        Raises UsageError where another rebuild is under way, or this one would lose the second
+        vectors; StoreConflict where it is cancelled meanwhile, StoreError, ModelError: run again,
+        it goes on.
         """
         self._passes = []
         schema = self._schema()
@@ -107,7 +118,8 @@ class Rebuild:
         return self._report(True, resumed, (*dropped, *self.finish()))
 
     def plan(self) -> dict[str, Any]:
-        """What a run would build, as ``status`` tells what stands. Raises StoreError."""
+        """What a run would build, as ``status`` tells what stands. Raises StoreError, UsageError
+        where it would lose the second vectors."""
         return built_with(meta(self._schema(), "units")["resin"])
 
     def reports_to(self, progress: Progress) -> None:
@@ -253,7 +265,7 @@ class Rebuild:
             self._embedders.embedder(new.meta),
             new,
             old,
-            second=self._embedders.second(new.meta),
+            second=partial(self._embedders.second, new.meta) if second_of(new.meta) else None,
             restate=restate,
             complete=built.get("schema") == SCHEMA_VERSION,
         )
@@ -286,15 +298,24 @@ class Rebuild:
     # ------------------------------------------------------------ small things
 
     def _schema(self) -> Schema:
+        live, second = self._store.generations().live, self._second()
+        if second is None and not self._may_drop_second and (told := second_of(live.meta)):
+            raise UsageError(
+                "the indices have second vectors of what is in another language, by "
+                f"{told.get('model')}; these settings name no encoder for them, so that they would "
+                "be lost.",
+                hint="pip install 'resin-es[multilingual]' or RESIN_MULTILINGUAL=FOLDER keeps such "
+                "vectors, RESIN_MULTILINGUAL=off builds without them.",
+            )
         known = on_cluster.has_analyzer(self._client, self._settings.language)
         if known is None:  # not allowed to ask; a cluster has all languages' analyzers or none
-            known = bool(self._store.generations().live.meta.get("stemming", True))
+            known = bool(live.meta.get("stemming", True))
         schema = Schema(
             model=self._embedders.native.identity,
             settings=self._settings,
             stemming=known,
             embedder=self._how,
-            second=self._second,
+            second=second,
         )
         schema.check()
         return schema
@@ -338,6 +359,8 @@ class Rebuild:
             done=done,
             resumed=resumed,
             generation=live.label,
+            model=live.model.name,
+            multilingual=multilingual_of(live.meta) or "",
             copied=sum(one.copied for one in self._passes),
             deleted=sum(one.deleted for one in self._passes),
             passes=len(self._passes),

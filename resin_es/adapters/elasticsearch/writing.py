@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from resin_es.adapters.elasticsearch.base import CONFLICT
@@ -15,9 +16,16 @@ from resin_es.adapters.elasticsearch.generations import (
     unsteady,
 )
 from resin_es.adapters.elasticsearch.keeping import KeepingPart
-from resin_es.errors import IndexMismatch, ModelUnavailable, StoreNotInstalled, StoreRejected
+from resin_es.errors import (
+    IndexMismatch,
+    ModelUnavailable,
+    SettingsError,
+    StoreNotInstalled,
+    StoreRejected,
+)
+from resin_es.index.embedders import EmbedderBook
 from resin_es.index.generations import Generation, Generations
-from resin_es.index.multilingual import with_second_vectors
+from resin_es.index.multilingual import second_of, with_second_vectors
 from resin_es.index.packed import stored
 from resin_es.index.rebuilding import STATEMENT, VECTOR
 from resin_es.index.records import PASSAGES, SENTENCE_KIND, SENTENCES, UNITS
@@ -118,22 +126,33 @@ class WritingPart(GenerationsPart, KeepingPart):
                 hint="Restart this process with the version that built the index.",
             )
         book = self.embedders
-        own = book.native.identity if book else now.live.model
         if not given:
             return given
         if book is None:
-            return given if same_model(one.model, own) else None
+            return given if same_model(one.model, now.live.model) else None
+        # Some models are loaded by their first text, so that only that tells whether they are here.
         try:
-            model = None if same_model(one.model, own) else book.embedder(one.meta)
-            second = book.second(one.meta)
-        except (ModelUnavailable, IndexMismatch):
+            return self._with_second(one, book, self._with_first(one, book, given))
+        except (ModelUnavailable, IndexMismatch, SettingsError):
             if may_leave:
                 return None
             raise
-        bodies = given if model is None else self._embedded(given, model)
-        if second is None:
+
+    def _with_first(
+        self, one: Generation, book: EmbedderBook, given: Sequence[Body]
+    ) -> Sequence[Body]:
+        """Callers bring vectors of this process's own model along."""
+        if same_model(one.model, book.native.identity):
+            return given
+        return self._embedded(given, book.embedder(one.meta))
+
+    def _with_second(
+        self, one: Generation, book: EmbedderBook, bodies: Sequence[Body]
+    ) -> Sequence[Body]:
+        if second_of(one.meta) is None:
             return bodies
-        return with_second_vectors(bodies, second, self.cache_get, self.cache_put)
+        load = partial(book.second, one.meta)
+        return with_second_vectors(bodies, load, self.cache_get, self.cache_put)
 
     def _embedded(self, given: Sequence[Body], model: Embedder) -> Sequence[Body]:
         texts = [str(body[STATEMENT]) for body in given]
