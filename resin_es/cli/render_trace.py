@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from resin_es.query.shown import ShownEvidence, ShownHop, ShownSolution, ShownTrace
 
 CANDIDATES = 10
+ACROSS = "  * by its vector of the multilingual encoder, on the scale of the others"
 
 
 def print_shown_trace(out: Console, trace: ShownTrace) -> None:
@@ -81,11 +82,13 @@ def _print_hop(out: Console, hop: ShownHop) -> None:
         table.add_row(
             row.kind,
             f"{row.score:.3f}",
-            "-" if row.dense is None else f"{row.dense:.3f}",
+            "-" if row.dense is None else f"{row.dense:.3f}{'*' if row.multilingual else ''}",
             "-" if row.lexical is None else f"{row.lexical:.2f}",
             escape(_plain(row.evidence)),
         )
     out.print(table)
+    if any(row.multilingual for row in hop.candidates[:CANDIDATES]):
+        out.print(Text(ACROSS, style="dim"))
     if len(hop.candidates) > CANDIDATES:
         out.print(Text(f"  and {len(hop.candidates) - CANDIDATES} more", style="dim"))
     if hop.solution is not None:

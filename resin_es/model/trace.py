@@ -24,6 +24,7 @@ class TracedCandidate(Frozen):
     score: float
     dense: float | None = None
     lexical: float | None = None
+    multilingual: bool = False
 
 
 class TracedCitation(Frozen):

@@ -48,6 +48,16 @@ def replay_bodies(trace: Trace, vectors: Mapping[str, Sequence[float]]) -> list[
     return bodies
 
 
+def _alone(trace: Trace) -> Trace:
+    """The trace without clauses over second vectors."""
+    hops = []
+    for hop in trace.hops:
+        knn = hop.body["knn"]
+        body = {**hop.body, "knn": knn if isinstance(knn, Mapping) else knn[0]}
+        hops.append(hop.model_copy(update={"body": body}))
+    return trace.model_copy(update={"hops": tuple(hops)})
+
+
 def _named(body: Mapping[str, Any]) -> list[str]:
     """The references to its vectors."""
     names: list[str] = []
@@ -60,7 +70,9 @@ def replay(
 ) -> list[HopReplay]:
     """Send the traced searches again and compare, hop by hop. Bridged hops are completed
     again from the addresses that the trace names, as their predecessors find them now.
-    ``second`` is the encoder of what is in another language, if there is one."""
+    ``second`` is the encoder of what is in another language; where there is none any more, a
+    traced search over second vectors has nothing left to find, and is sent without them."""
+    trace = trace if second else _alone(trace)
     settings = QuerySettings(
         **{k: v for k, v in trace.settings.items() if k in QuerySettings.model_fields}
     )

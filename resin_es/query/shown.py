@@ -7,7 +7,7 @@ from typing import Any
 
 from resin_es.model import ModelUse, Plan, Principal, Trace
 from resin_es.model.base import Frozen
-from resin_es.model.trace import TracedSolution, TracedStatement
+from resin_es.model.trace import TracedHop, TracedSolution, TracedStatement
 from resin_es.ports import UnitStore
 from resin_es.query.fence import Fenced, fence
 
@@ -26,12 +26,13 @@ class ShownEvidence(Frozen):
 
 
 class ShownCandidate(Frozen):
-    """A ranked candidate of a hop."""
+    """A ranked candidate of a hop; ``multilingual`` where its second vector brought it."""
 
     kind: str
     score: float
     dense: float | None = None
     lexical: float | None = None
+    multilingual: bool = False
     evidence: ShownEvidence
 
 
@@ -127,29 +128,7 @@ def shown(trace: Trace, fenced: Fenced) -> ShownTrace:
         created_at=trace.created_at.isoformat(),
         question=trace.question,
         plan=trace.plan,
-        hops=tuple(
-            ShownHop(
-                id=hop.hop.id,
-                question=hop.hop.retrieval_text,
-                reasoning_type=hop.hop.reasoning_type.value,
-                depends_on=hop.hop.depends_on,
-                bridged_from=hop.bridged_from,
-                body=hop.body,
-                candidates=tuple(
-                    ShownCandidate(
-                        kind=c.kind,
-                        score=c.score,
-                        dense=c.dense,
-                        lexical=c.lexical,
-                        evidence=_evidence(fenced, c.passage_id, c.sentence_ids),
-                    )
-                    for c in hop.candidates
-                ),
-                took_ms=hop.took_ms,
-                solution=_solution(hop.solution, fenced) if hop.solution else None,
-            )
-            for hop in trace.hops
-        ),
+        hops=tuple(_hop(hop, fenced) for hop in trace.hops),
         passages=tuple(
             ShownPassage(
                 evidence=_evidence(fenced, p.passage_id, p.sentence_ids),
@@ -179,6 +158,30 @@ def shown(trace: Trace, fenced: Fenced) -> ShownTrace:
         models=trace.models,
         tokens=trace.tokens,
         times_ms=trace.times_ms,
+    )
+
+
+def _hop(hop: TracedHop, fenced: Fenced) -> ShownHop:
+    return ShownHop(
+        id=hop.hop.id,
+        question=hop.hop.retrieval_text,
+        reasoning_type=hop.hop.reasoning_type.value,
+        depends_on=hop.hop.depends_on,
+        bridged_from=hop.bridged_from,
+        body=hop.body,
+        candidates=tuple(
+            ShownCandidate(
+                kind=c.kind,
+                score=c.score,
+                dense=c.dense,
+                lexical=c.lexical,
+                multilingual=c.multilingual,
+                evidence=_evidence(fenced, c.passage_id, c.sentence_ids),
+            )
+            for c in hop.candidates
+        ),
+        took_ms=hop.took_ms,
+        solution=_solution(hop.solution, fenced) if hop.solution else None,
     )
 
 

@@ -57,6 +57,7 @@ def traced_hop(found: Found, planned: Mapping[str, Any]) -> TracedHop:
                 score=c.score,
                 dense=c.dense,
                 lexical=c.lexical,
+                multilingual=c.multilingual,
             )
             for c in found.kept
         ),

@@ -74,14 +74,16 @@ class ScriptedDocument:
         score: float = 1.0,
         dense: float | None = None,
         lexical: float | None = None,
+        multilingual: float | None = None,
         kind: str = "sentence",
         name: str = "",
         subject: str = "",
         object: str = "",
     ) -> SearchHit:
-        """A search hit on one sentence. ``dense`` is the part as a server reports it."""
+        """A search hit on one sentence. ``dense``, ``lexical`` and ``multilingual`` are the parts as
+        a server reports them."""
         held = self.passages[passage]
-        parts = {"dense": dense, "lexical": lexical}
+        parts = {"dense": dense, "lexical": lexical, "multilingual": multilingual}
         return SearchHit(
             id=name or f"{kind}-{held.sentence_ids[sentence]}",
             score=score,
