@@ -80,8 +80,8 @@ class ScriptedDocument:
         subject: str = "",
         object: str = "",
     ) -> SearchHit:
-        """A search hit on one sentence. ``dense``, ``lexical`` and ``multilingual`` are the parts as
-        a server reports them."""
+        """A search hit on one sentence. ``dense``, ``lexical``, ``multilingual``: the parts
+        as a server reports them."""
         held = self.passages[passage]
         parts = {"dense": dense, "lexical": lexical, "multilingual": multilingual}
         return SearchHit(
