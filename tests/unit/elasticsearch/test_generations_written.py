@@ -203,6 +203,77 @@ def test_but_not_once_it_answers() -> None:
         write(store)
 
 
+# ---------------------------------------------------------------- second vectors
+
+MANY = {"model": "many-8", "dims": 8, "embedder": {"model": "many"}}
+GERMAN = "Der Fluss fließt durch das alte Dorf und weiter bis zum Meer."
+
+
+class LoadedByItsFirstText(HashEmbedder):
+    """As the encoder out of a package: known by name before anybody knows that it is not here."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        raise ModelUnavailable("its package is not here")
+
+
+def with_german(store: Looks) -> Any:
+    first, *others = ONE.addresses
+    german = first.model_copy(update={"body": {**first.body, "statement": GERMAN}})
+    return store.write([german, *others], ONE.passages)
+
+
+def seconds(store: Looks) -> list[list[str]]:
+    """Statements with a second vector, by bulk request."""
+    return [
+        [a["_source"]["statement"] for a in sent if "multilingual_vector" in a["_source"]]
+        for sent in store.sent
+    ]
+
+
+def test_a_generation_gets_second_vectors_only_if_it_has_the_field() -> None:
+    store = Looks(Generations(live=V1, next=generation(2, OLD, multilingual=MANY)),
+                  make=lambda spec: HashEmbedder(8, name=spec["model"]))  # fmt: skip
+    with_german(store)
+    assert seconds(store) == [[], [GERMAN]]
+    store = Looks(Generations(live=generation(1, OLD, multilingual=MANY)),
+                  make=lambda spec: HashEmbedder(8, name=spec["model"]))  # fmt: skip
+    with_german(store)
+    assert seconds(store) == [[GERMAN]]
+
+
+ABSENT = [
+    unavailable,
+    lambda spec: LoadedByItsFirstText(8, name="many"),
+    lambda spec: HashEmbedder(8, name="moved"),
+]
+
+
+@pytest.mark.parametrize("make", ABSENT)
+def test_without_the_second_encoder_the_next_one_is_left_to_the_copier(make: Any) -> None:
+    coming = generation(2, OLD, multilingual=MANY)
+    store = Looks(Generations(live=V1, next=coming), make=make)
+    assert with_german(store).written == 4
+    assert store.targets() == [{"v1"}]
+
+
+@pytest.mark.parametrize("make", ABSENT)
+def test_but_what_answers_is_never_written_without_it(make: Any) -> None:
+    store = Looks(Generations(live=generation(1, OLD, multilingual=MANY)), make=make)
+    with pytest.raises((ModelUnavailable, IndexMismatch)):
+        with_german(store)
+    assert store.sent == []
+
+
+@pytest.mark.parametrize("make", ABSENT)
+def test_english_alone_is_written_without_it(make: Any) -> None:
+    here = generation(1, OLD, multilingual=MANY)
+    coming = generation(2, OLD, multilingual=MANY)
+    store = Looks(Generations(live=here, next=coming), make=make)
+    assert write(store).written == 4
+    assert store.targets() == [{"v1"}, {"v2"}]
+    assert seconds(store) == [[], []]
+
+
 def test_statements_of_another_version_are_left_to_the_copier_and_never_written_live() -> None:
     worded = generation(2, OLD, statement_version="other")
     store = Looks(Generations(live=V1, next=worded))

@@ -10,6 +10,7 @@ from resin_es.errors import IndexMismatch, StoreNotInstalled
 from resin_es.index.generations import (
     Generations,
     building_actions,
+    built_as,
     cancel_actions,
     fits,
     generations_from,
@@ -19,6 +20,7 @@ from resin_es.index.generations import (
     swap_actions,
     unmark_actions,
 )
+from resin_es.index.multilingual import SecondEncoder
 from resin_es.index.names import EVIDENCE_FAMILIES, Names
 from resin_es.index.settings import StoreSettings
 from resin_es.index.templates import Schema, meta
@@ -187,6 +189,40 @@ def test_what_fits_is_not_built_again(changed: dict[str, Any]) -> None:
     assert fits(live, OLD)
     assert fits(live, OLD.model_copy(update={"embedder": {"kind": "from elsewhere"}}))
     assert not fits(live, OLD.model_copy(update=changed))
+
+
+MANY = SecondEncoder(model=ModelIdentity(name="many", dims=2), embedder={"kind": "k"})
+WITH = OLD.model_copy(update={"second": MANY})
+
+
+def test_a_second_encoder_more_or_less_or_another_is_built_anew() -> None:
+    plain, second = (generations_from(R, installed(one)).live for one in (OLD, WITH))
+    assert fits(second, WITH)
+    assert not fits(plain, WITH)
+    assert not fits(second, OLD)
+    for model in (ModelIdentity(name="many", dims=4), ModelIdentity(name="other", dims=2)):
+        other = MANY.model_copy(update={"model": model})
+        assert not fits(second, WITH.model_copy(update={"second": other}))
+    moved = MANY.model_copy(update={"embedder": {"kind": "from elsewhere"}})
+    assert fits(second, WITH.model_copy(update={"second": moved})), "it may lie anywhere"
+
+
+def test_passages_have_no_vectors_of_either_kind() -> None:
+    has = meta(OLD, "passages")["resin"]
+    assert built_as(has, WITH, "passages")
+    assert not built_as(meta(OLD, "units")["resin"], WITH, "units")
+    assert not built_as(meta(OLD, "sentences")["resin"], WITH, "sentences")
+
+
+def test_the_schema_of_a_generation_with_a_second_encoder_is_what_built_it() -> None:
+    live = generations_from(R, installed(WITH)).live
+    assert schema_of(live, SETTINGS) == WITH
+    assert live.model == OLD.model, "the second one is not what it answers with"
+    told = next_meta(OLD, "units", live, "then")["resin"]
+    assert told["rebuild"]["replaces"] == [
+        {"model": "old", "dims": 4, "statement_version": SETTINGS.statement_version}
+    ]
+    assert "multilingual" not in told
 
 
 def test_the_schema_of_a_generation_is_what_built_it() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from resin_es import mappings
 from resin_es.errors import SettingsError
-from resin_es.index.names import COMPONENTS, FAMILIES, Names
+from resin_es.index.multilingual import SecondEncoder
+from resin_es.index.names import ADDRESS_FAMILIES, COMPONENTS, FAMILIES, Names
 from resin_es.index.records import MAX_DEPTH, MAX_FILTERABLE, entry_record, passage_record
 from resin_es.index.records import sentence_record as make_sentence
 from resin_es.index.records import unit_record as make_unit
@@ -185,6 +186,55 @@ def test_the_vector_field() -> None:
             "similarity": "cosine",
             "index_options": {"type": "bbq_hnsw"},
         }
+
+
+SECOND = SecondEncoder(model=ModelIdentity(name="many", dims=32), embedder={"kind": "k"})
+
+
+def test_the_second_vector_field_stands_only_where_there_is_an_encoder() -> None:
+    settings = StoreSettings(vector_index="int8_flat")
+    without = SCHEMA.model_copy(update={"settings": settings})
+    schema = without.model_copy(update={"second": SECOND})
+    for family in FAMILIES:
+        plain, body = (index_body(NAMES, family, one, inline=True) for one in (without, schema))
+        assert "multilingual" not in json.dumps(plain)
+        if family in ADDRESS_FAMILIES:
+            assert body["mappings"]["properties"].pop("multilingual_vector") == {
+                "type": "dense_vector",
+                "dims": 32,
+                "index": True,
+                "similarity": "cosine",
+                "index_options": {"type": "int8_flat"},
+            }
+            assert body["mappings"]["_meta"]["resin"].pop("multilingual") == {
+                "model": "many",
+                "dims": 32,
+                "embedder": {"kind": "k"},
+            }
+        assert body == plain, "nothing else changes"
+
+
+def test_templates_have_the_second_vector_field_as_inline_mappings_do() -> None:
+    schema = SCHEMA.model_copy(update={"second": SECOND})
+    for family in FAMILIES:
+        template = index_templates(NAMES, schema)[NAMES.template(family)]
+        parts = component_templates(NAMES, schema)
+        composed = merged(
+            *(parts[name]["template"] for name in template["composed_of"]), template["template"]
+        )
+        assert composed == index_body(NAMES, family, schema, inline=True, alias=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dims"), [("bbq_hnsw", 32), ("int4_hnsw", 7), ("flat", 5000), ("flat", 0)]
+)
+def test_a_vector_type_that_cannot_hold_the_second_is_refused(kind: Any, dims: int) -> None:
+    second = SecondEncoder(model=ModelIdentity(name="many", dims=dims), embedder={})
+    settings = StoreSettings(vector_index=kind)
+    schema = SCHEMA.model_copy(update={"settings": settings})
+    schema.check()
+    with pytest.raises(SettingsError, match=str(dims)):
+        schema.model_copy(update={"second": second}).check()
 
 
 @pytest.mark.parametrize("kind", get_args(VectorIndex))
