@@ -91,7 +91,7 @@ def comparable(parts: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, fl
     other, spread = _middle(second)
     scale = SPREAD * width / spread if spread > 1e-9 else 0.0
     placed = (
-        min(1.0, max(0.0, middle + scale * (part.get(MULTILINGUAL, other) - other)))
+        min(1.0, middle + scale * (part[MULTILINGUAL] - other)) if MULTILINGUAL in part else 0.0
         for part in parts
     )
     return [

@@ -8,15 +8,15 @@ from math import isfinite
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resin_es.index.filters import Filters, address_filter
 from resin_es.index.multilingual import FIELD
-from resin_es.model import Principal
+from resin_es.model import Hop, Principal
 from resin_es.ports import SearchHit, SearchResponse
 from resin_es.query import hits
-from resin_es.query.found import by_reference, vector_reference, with_vectors
+from resin_es.query.found import Found, by_reference, vector_reference, with_vectors
 from resin_es.query.hits import SPREAD, Address, comparable
 from resin_es.query.hop import hop_body
 from resin_es.query.links import Name, link_clause
@@ -86,6 +86,7 @@ def test_a_bridged_hop_keeps_both_vectors_to_what_is_linked() -> None:
     st.integers(1, MAX_WINDOW),
     st.integers(1, MAX_WINDOW),
 )
+@example(10, 600, 700, 650, MAX_WINDOW)
 def test_no_settings_ask_for_more_than_the_server_gives(
     k: int, dense: int, candidates: int, pool: int, more: int
 ) -> None:
@@ -170,6 +171,12 @@ def test_where_nothing_differs_a_hit_stands_in_the_middle(
     assert told[len(own) :] == pytest.approx([placed] * len(second))
 
 
+def test_none_falls_below_what_a_cosine_can_be() -> None:
+    own = {"dense": 1.0}, {"dense": 0.0}
+    told = dense(*own, *[{"multilingual": 0.9}] * 9, {"multilingual": 0.5})
+    assert told[-1] == 0.0
+
+
 cosines = st.floats(0, 1)
 anything = st.lists(
     st.fixed_dictionaries({}, optional={"dense": cosines, "multilingual": cosines}), max_size=12
@@ -228,6 +235,11 @@ def test_ranked_hits_tell_which_vector_brought_them() -> None:
     assert not by_name["near"].candidate().multilingual
 
 
+def test_the_boost_is_taken_out_of_second_hits_alone_too() -> None:
+    (only,) = hits.ranked(SearchResponse(hits=(hit("tr", multilingual=860.0),)), SETTINGS)
+    assert only.dense == pytest.approx(0.86)
+
+
 def test_a_server_that_tells_no_parts_is_taken_at_its_order() -> None:
     found = hits.ranked(SearchResponse(hits=(hit("b"), hit("a"))), SETTINGS)
     assert [(one.address_id, one.multilingual, one.dense) for one in found] == [
@@ -279,6 +291,14 @@ def test_names_that_it_shares_count_for_it() -> None:
     assert words > 0
     sentences = within["tr"] - LEXICAL_SHARE * words
     assert across["tr"] == pytest.approx(LEXICAL_SHARE * words + ALONE * sentences)
+
+
+def test_a_hop_as_searched_says_whether_that_counts() -> None:
+    asked = hop_body("fare", OWN, CLAUSES, SETTINGS)
+    hop = Hop(id="h1", subquestion="What is the fare?", need="fare")
+    for across in (True, False):
+        found = Found(hop, asked, None, tuple(FOUND), WORDS, across=across)
+        assert found.scores == document_scores(FOUND, WORDS, across=across)
 
 
 def test_without_a_lexical_list_words_have_no_say_anyway() -> None:

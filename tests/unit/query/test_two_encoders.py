@@ -134,9 +134,12 @@ def test_a_plain_search_goes_over_both(store: Languages) -> None:
     assert {h.candidate.document_id for h in told if not h.candidate.multilingual} == {"bus-14"}
 
 
+def searching(store: Any) -> Searching:
+    return Searching(store, HashEmbedder(8), QuerySettings(), ANYONE, Filters())
+
+
 def across(store: Languages, question: str) -> set[bool]:
-    settings = QuerySettings()
-    run = Searching(store, HashEmbedder(8), settings, ANYONE, Filters())
+    run = searching(store)
     return {item.across for item in run.first(question, engine_on(store).plan(question))}
 
 
@@ -150,7 +153,7 @@ def test_words_of_another_language_are_expected_of_english_questions_alone(
 
 def test_nothing_is_looked_for_before_the_first_search(store: Languages) -> None:
     """So that a generation that goes meanwhile is met where it is taken up again."""
-    run = Searching(store, HashEmbedder(8), QuerySettings(), ANYONE, Filters())
+    run = searching(store)
     assert store.looks == []
     run.first(FARE, engine_on(store).plan(FARE))
     assert store.looks == [ANYONE]
@@ -305,6 +308,7 @@ def test_where_nothing_is_left_in_other_languages_the_rest_is_replayed(
     trace = traced(store, question)
     before = store.bodies
     store.speaks(None).searches.clear()
-    told = replay(trace, store, HashEmbedder(8))
+    reading: Any = store
+    told = replay(trace, reading, HashEmbedder(8))
     assert len(told) == len(trace.hops)
     assert store.bodies == [{**body, "knn": body["knn"][0]} for body in before]
