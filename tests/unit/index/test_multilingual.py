@@ -88,9 +88,10 @@ def test_its_vectors_are_kept_by_its_own_name() -> None:
 
 def test_english_alone_never_asks_for_the_encoder() -> None:
     bodies = [body(ENGLISH), body(NAMES), body("")]
-    assert with_second_vectors(bodies, refused, dict, refused) == bodies
+    cache = Cache()
+    assert with_second_vectors(bodies, refused, cache.get_all, cache.update) == bodies
     with pytest.raises(ModelUnavailable):
-        with_second_vectors([*bodies, body(GERMAN)], refused, dict, refused)
+        with_second_vectors([*bodies, body(GERMAN)], refused, cache.get_all, cache.update)
 
 
 def test_a_vector_that_a_text_brings_along_never_stays() -> None:
