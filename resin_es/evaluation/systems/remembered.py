@@ -117,6 +117,8 @@ class RememberingStore:
         """The indices do not change during a run, so that they are looked at once."""
         key = json.dumps(["pinned", embedder.identity.model_dump()])
         store, model = self._memory.call(key, lambda: pinned(self._store, embedder), lasting=True)
+        if model.identity != embedder.identity:  # the indices name another one
+            model = RememberingEmbedder(model, self._memory)
         return cast(UnitStore, RememberingStore(store, self._memory)), model
 
     def second_encoder(self, principal: Principal) -> Embedder | None:
