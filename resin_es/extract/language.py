@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -29,13 +30,17 @@ _ENGLISH_SHARE = 0.15
 _OTHERS = frozenset(
     """af am ar as az be bg bn br bs ca cs cy da de el eo es et eu fa fi fr fy ga gd gl gu ha he hi
     hr hu hy id is it ja jv ka kk km kn ko ku ky lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl
-    ps pt ro ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh""".split()
+    ps pt ro ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh
+    ary arz nn wuu yue""".split()
 )
 """Languages that multilingual encoders of today were made of (those of XLM-R,
 https://arxiv.org/abs/1911.02116, table 6), without English; and without Latin, for which names of
-species are taken."""
+species are taken. Behind them the forms of Arabic, Norwegian and Chinese that are told apart."""
 _MIN_SENTENCE = 25
-"""Characters below which a sentence is too short to be called foreign: mostly names and labels."""
+"""Bytes (UTF-8) below which a sentence is too short to be called foreign. In Latin letters, a byte
+each, it is mostly a name or a label; scripts that say more with a character take more for it."""
+_LETTERS = 0.5
+"""Share of letters in what is not white space below which a text is figures, units and signs."""
 
 
 def detect_language(text: str) -> str:
@@ -63,7 +68,12 @@ def detect_language(text: str) -> str:
 def in_another_language(text: str) -> bool:
     """Whether a sentence is in a language other than English that a multilingual encoder reads;
     False where that is in doubt. Pure."""
-    return len(text.strip()) >= _MIN_SENTENCE and detect_language(text) in _OTHERS
+    text = text.strip()
+    if len(text.encode("utf-8", "replace")) < _MIN_SENTENCE:
+        return False
+    told = "".join(_sample(text).split())
+    letters = sum(unicodedata.category(char)[0] in "LM" for char in told)
+    return letters >= _LETTERS * len(told) and detect_language(text) in _OTHERS
 
 
 def _sample(text: str) -> str:
