@@ -102,6 +102,7 @@ def test_latin_names_of_species_are_none(text: str) -> None:
         "",
         " " * 40,
         "Abb. 3: Verteilung",
+        "Die Nester am Seeufer" + " " * 20,
         "Tabla 2. Muestras",
         "東京",
         "https://example.com/a/b/c?d=eeeeeeee",
