@@ -78,7 +78,8 @@ class Searching:
         """Every hop that waits for nothing, the bare question and the documents: one call, after
         a look for texts in other languages where the indices can have any."""
         started = time.perf_counter()
-        self.second_encoder = second_encoder(self.store, self.principal)
+        if self.settings.second_vectors:
+            self.second_encoder = second_encoder(self.store, self.principal)
         self.took("embed", started)
         now, _ = waves(plan.hops, self.settings.bridging)
         hops = [*now, *original(question, plan, self.settings)]

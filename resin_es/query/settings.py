@@ -30,7 +30,8 @@ class QuerySettings(Frozen):
     predecessors found, and (``follow_up``) searches the question once more among what up to
     ``bridge_names`` names of its best documents lead to; ``document_search`` adds the plan's
     one lexical search over whole documents. Without ``sentence_addresses`` the hops search units
-    alone, and all else stays: what an evaluation tells their part by.
+    alone, without ``second_vectors`` they ask the first encoder alone, and all else stays: what an
+    evaluation tells their part by.
     """
 
     k: int = 10
@@ -41,6 +42,7 @@ class QuerySettings(Frozen):
     max_hops: int = 4
     budget: int = 2000
     fill_on: bool = True
+    second_vectors: bool = True
     bridging: bool = True
     bridge_entities: int = 6
     follow_up: bool = True

@@ -106,6 +106,12 @@ VARIANTS: tuple[Variant, ...] = (
         settings={"sentence_addresses": False},
     ),
     Variant(
+        name="no-second-vectors",
+        label="no second vectors",
+        about="The first encoder alone, also for what is in another language.",
+        settings={"second_vectors": False},
+    ),
+    Variant(
         name="paper",
         label="the paper's retrieval",
         about="Typed units by vectors alone, hops independent, no document score: the passages "
@@ -115,6 +121,7 @@ VARIANTS: tuple[Variant, ...] = (
             "lexical_weight": 0.0,
             "document_search": False,
             "original_question_hop": False,
+            "second_vectors": False,
             "fill_on": False,
         },
         kinds=tuple(UNIT_KINDS),

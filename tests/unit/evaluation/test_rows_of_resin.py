@@ -41,6 +41,8 @@ def test_without_sentence_addresses_is_one_change_and_the_papers_way_is_units_al
     assert rows["no-sentences"].kinds == ()
     assert rows["kind=all"].kinds == rows["paper"].kinds == tuple(UNIT_KINDS)
     assert rows["kind=all"].settings == {}
+    assert rows["no-second-vectors"].settings == {"second_vectors": False}
+    assert rows["paper"].settings["second_vectors"] is False
 
 
 def test_the_default_row_changes_nothing() -> None:
