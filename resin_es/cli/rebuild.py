@@ -96,7 +96,7 @@ def _show_status(stands: RebuildStatus, json_output: bool) -> None:
         "swapped": f"since the swap answers come from: {new}\n"
         "the old indices are still to be checked and dropped: `resin-es rebuild` does it",
     }
-    out.print(told[stands.state])
+    out.print(told[stands.state], markup=False)
     for index, count in stands.records.items():
         out.print(f"  {index}: {count} records")
 
@@ -113,6 +113,6 @@ def _show_report(report: RebuildReport, json_output: bool) -> None:
     out.print(f"generation {report.generation} answers: {counts}")
     second = report.multilingual
     more = f", of what is in another language than English also by {second}" if second else ""
-    out.print(f"vectors by {report.model}{more}")
+    out.print(f"vectors by {report.model}{more}", markup=False)
     out.print(f"{report.copied} records written in {report.passes} passes; nothing was read again")
     note(f"dropped: {', '.join(report.dropped)}")

@@ -20,11 +20,12 @@ def settings(json_output: Json = False) -> None:
     if json_output:
         print_json([row.model_dump() for row in rows])
         return
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("setting", "value", "origin", "meaning", box=None)
     for row in rows:
-        table.add_row(row.name, row.value, row.origin, row.description)
+        table.add_row(*map(escape, (row.name, row.value, row.origin, row.description)))
     console().print(table)
 
 
@@ -81,7 +82,7 @@ def _show(report: Any, json_output: bool) -> None:
     for name, value in report.model_dump(mode="json").items():
         if value not in (None, [], {}, ""):
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            out.print(f"{name.replace('_', ' ')}: {shown}")
+            out.print(f"{name.replace('_', ' ')}: {shown}", markup=False)
 
 
 def doctor(json_output: Json = False) -> None:
@@ -94,12 +95,14 @@ def doctor(json_output: Json = False) -> None:
     if json_output:
         print_json([check.model_dump(mode="json") for check in checks])
     else:
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table("", "check", "found", "next step", box=None)
         for check in checks:
             mark = {True: "ok", False: "WRONG", None: "?"}[check.ok]
-            table.add_row(mark, check.name, check.detail, check.hint)
+            # A hint names extras in brackets, which would be taken for a style.
+            table.add_row(mark, *map(escape, (check.name, check.detail, check.hint)))
         console().print(table)
     if any(check.ok is False for check in checks):
         raise typer.Exit(1)
