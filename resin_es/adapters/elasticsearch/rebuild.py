@@ -304,8 +304,8 @@ class Rebuild:
                 "the indices have second vectors of what is in another language, by "
                 f"{told.get('model')}; these settings name no encoder for them, so that they would "
                 "be lost.",
-                hint="RESIN_MULTILINGUAL=off builds without them. To keep such vectors: pip install "
-                "'resin-es[multilingual]', or beside a model of your own RESIN_MULTILINGUAL=FOLDER.",
+                hint="RESIN_MULTILINGUAL=off builds without them. To keep them: pip install "
+                "'resin-es[multilingual]'; beside a model of your own, RESIN_MULTILINGUAL=FOLDER.",
             )
         known = on_cluster.has_analyzer(self._client, self._settings.language)
         if known is None:  # not allowed to ask; a cluster has all languages' analyzers or none
