@@ -131,7 +131,7 @@ def test_the_encoder_is_told_to_who_may_read_what_it_embedded(
     with monkeypatch.context() as patch:
         patch.setattr(type(clear.es), "search", asked)
         assert store.second_encoder(RED) is SECOND
-        assert store.pinned(FIRST)[0].second_encoder(ADMIN) is SECOND  # type: ignore[attr-defined]
+        assert store.pinned(FIRST)[0].second_encoder(ADMIN) is SECOND
         with pytest.raises(AssertionError):
             store.second_encoder(NOBODY)
     clear.indexer().index([german(2, access=("*",))])
