@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
     from typing_extensions import Self
 
+REMEMBERED = 10_000
+"""Of how many askers it is kept in mind that they may read texts in other languages."""
 ROUNDS = 5
 """How often something is begun again because generations changed under it."""
 
@@ -92,6 +94,8 @@ class GenerationsPart(StoreBase):
             body = any_body(address_filter(principal, Filters()))
             if not self._any(body, "looking for texts in other languages"):
                 return None
+            if len(self._in_other_languages) >= REMEMBERED:
+                self._in_other_languages.clear()  # others hold the same set
             self._in_other_languages.add(who)
         return self.embedders.second(self._held.meta)
 

@@ -24,7 +24,11 @@ FIRST = HashEmbedder()
 
 @pytest.fixture(params=[True, False], ids=["installed", "not installed"])
 def package(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    def loaded() -> Path:
+        raise AssertionError("nothing here needs the model itself")
+
     monkeypatch.setattr(encoder, "installed", lambda: request.param)
+    monkeypatch.setattr(encoder.folder, "ready", loaded)
     return bool(request.param)
 
 
