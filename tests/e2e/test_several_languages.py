@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from resin_es.bootstrap import embedding, services
 from resin_es.cli.render_trace import ACROSS
 from resin_es.testing.command import CommandLine
 
@@ -23,6 +24,10 @@ FOREIGN = {
     "di beranda dan menjemur ikan asin. Cumi-cumi hanya ditangkap pada malam yang gelap.",
     "ar": "يصلح عازف العود أوتاره بخيوط من الحرير. يشتري الحرير من نسّاج عجوز في السوق القديم. "
     "ويعزف كل مساء أمام المخبز.",
+    "fr": "Le train de nuit ne s'arrête plus à la gare des salines. On y vend maintenant des "
+    "vélos d'occasion. Le chef de gare a gardé sa casquette.",
+    "ru": "Прошлой весной паводок смыл старый деревянный мост. Теперь жители переправляются на "
+    "лодке. Новый мост построят из камня.",
     "de": "Die Orgel von Steinbach wurde im Krieg im Keller der Schule versteckt. Der Lehrer hatte "
     "jede Pfeife in eine Decke gewickelt. Nach zwei Jahren kam sie heil in die Kirche zurück.",
 }
@@ -31,14 +36,14 @@ ENGLISH = {
     "sixty crowns.",
     "printer": "The printer on the third floor needs new toner. Its tray holds two hundred sheets.",
     "tax": "The property tax rose by two per cent. It is due in May.",
-    "chess": "The chess club meets on Tuesdays. Two of its boards are missing.",
+    "form": "Version 2 of the form replaces version 1. Both have eleven fields.",
     "invoice": "An invoice is paid within thirty days. Reminders are sent by post.",
     "parking": "A parking ticket is displayed behind the windscreen. It is valid for four hours.",
 }
 PRIVATE = "Belediye eski iskeleyi gizlice bir otele sattı. Sözleşme mart ayında imzalandı."
 QUESTIONS = {
     "tr": "How do the beekeepers in the village get their hives through the winter?",
-    "es": "Who gives reading lessons to the herdsmen?",
+    "es": "Who gives reading lessons to the shepherds?",
     "id": "What do the fishermen of the bay do on nights of full moon?",
     "ar": "With what does the lute player repair his strings?",
     "de": "Where was the organ of the church hidden during the war?",
@@ -93,20 +98,25 @@ class House:
 @pytest.fixture(scope="module")
 def ran() -> Iterator[list[int]]:
     """How often the second encoder was asked for vectors. Every command wires its own services;
-    its weights are loaded once."""
-    multilingual = pytest.importorskip("resin_es.adapters.multilingual.encoder")
-    if not multilingual.installed():
+    the weights of both encoders are loaded once."""
+    encoder = pytest.importorskip("resin_es.adapters.multilingual.encoder")
+    if not encoder.installed():
         pytest.skip("needs resin-es[multilingual]")
     calls: list[int] = []
-    loaded = functools.cache(multilingual.MultilingualE5._model.func)
-    first = multilingual.MultilingualE5()
+    make = functools.cache(lambda spec: embedding.make_embedder(dict(spec)))
 
-    def model(encoder: Any) -> Any:
-        calls.append(1)
-        return loaded(first)
+    def counted(embed: Any) -> Any:
+        def call(*args: Any) -> Any:
+            calls.append(1)
+            return embed(*args)
+
+        return call
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multilingual.MultilingualE5, "_model", property(model))
+        patch.setattr(services, "make_embedder", lambda spec, _: make(tuple(spec.items())))
+        for name in ("embed", "embed_queries"):
+            one = getattr(encoder.MultilingualE5, name)
+            patch.setattr(encoder.MultilingualE5, name, counted(one))
         yield calls
 
 
