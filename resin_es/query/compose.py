@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from resin_es.extract.language import detect_language, in_another_language
 from resin_es.model import (
     Answer,
     Citation,
@@ -25,6 +26,12 @@ from resin_es.query.support import Told
 from resin_es.query.words import content, names, stem, words
 
 NOT_HELD = "The evidence does not say."
+UNREAD = (
+    "Some of the evidence is in another language than the question. Quotes are chosen by the words "
+    "that both share, so look at it yourself, or have a language model answer."
+)
+LOOKED_AT = 5
+"""Passages whose language is told, best first."""
 
 
 class _Place(NamedTuple):
@@ -67,7 +74,8 @@ class ExtractiveComposer:
                 missing.append(hop.subquestion)
             statements.extend(book.quote(places[i]) for i in chosen if i not in used)
             used.update(chosen)
-        return _answer(question, statements, book, missing, self.identity.model)
+        notes = (UNREAD,) if missing and in_two_languages(question, evidence) else ()
+        return _answer(question, statements, book, missing, self.identity.model, notes)
 
     @staticmethod
     def _carried(
@@ -77,6 +85,16 @@ class ExtractiveComposer:
         texts = [sentences[i].text for name in hop.depends_on for i in found.get(name, ())]
         brought = {stem(word) for text in texts for name in names(text) for word in words(name)}
         return frozenset(brought - {stem(word) for word in words(question)})
+
+
+def in_two_languages(question: str, evidence: EvidenceBuffer) -> bool:
+    """Whether the question is English and some of the best passages are not, or the other way
+    round; False where its own language is in doubt."""
+    foreign = in_another_language(question)
+    if not foreign and detect_language(question) != "en":
+        return False
+    texts = [passage.text for passage in evidence.passages[:LOOKED_AT]]
+    return any(in_another_language(text) is not foreign for text in texts)
 
 
 def sides_of(hop: Hop, plan: Plan) -> tuple[frozenset[str], frozenset[str]]:
@@ -150,6 +168,7 @@ def _answer(
     book: _Citations,
     missing: Sequence[str],
     composer: str,
+    notes: tuple[str, ...],
 ) -> Answer:
     lines = [statement.text for statement in statements]
     if not statements:
@@ -164,4 +183,5 @@ def _answer(
         citations=tuple(book.items),
         missing=tuple(missing),
         composer=composer,
+        notes=notes,
     )

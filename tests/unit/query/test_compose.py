@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from resin_es.model import Answer, EvidenceBuffer, Principal
-from resin_es.query.compose import NOT_HELD, ExtractiveComposer
+from resin_es.query.compose import LOOKED_AT, NOT_HELD, UNREAD, ExtractiveComposer
 from resin_es.query.fence import fence
 from resin_es.query.pieces import passage_of
 from resin_es.testing.scripted_store import ScriptedDocument, ScriptedStore
@@ -150,3 +150,40 @@ def test_no_fact_changes_sides() -> None:
     assert "The bus costs 3 crowns." in quotes(answer)
     assert {c.document_id for c in answer.citations} == {"bus"}
     assert "metro" in answer.missing[0]
+
+
+OTOBUS = doc("otobus", "14 numaralı otobüse binen yolcular üç kron öder.")
+WHO_PAYS = "What do passengers of the tram pay?"
+WAS_KOSTET = "Wie viel bezahlen Fahrgäste der Straßenbahn am Sonntag?"
+
+
+@pytest.mark.parametrize(
+    ("question", "documents", "told"),
+    [
+        (WHO_PAYS, [OTOBUS], True),
+        (WHO_PAYS, [doc("a", "Gulls nest on the roof."), OTOBUS], True),
+        (WAS_KOSTET, [BUS], True),
+        (WAS_KOSTET, [OTOBUS], False),
+        ("Was kostet sie?", [OTOBUS], False),
+        (WHO_PAYS, [], False),
+        (WHO_PAYS, [doc("a", "Gulls nest on the roof.")], False),
+    ],
+)
+def test_what_another_language_says_is_not_said_to_be_missing_without_a_word(
+    question: str, documents: Sequence[ScriptedDocument], told: bool
+) -> None:
+    answer = answered(question, *documents)
+    assert answer.missing
+    assert (UNREAD in answer.notes) is told
+
+
+def test_an_answer_with_nothing_missing_needs_no_such_note() -> None:
+    answer = answered("What is the fare of Bus 14?", BUS, OTOBUS)
+    assert not answer.missing
+    assert answer.notes == ()
+
+
+def test_what_hardly_counts_does_not_call_for_it() -> None:
+    others = [doc(f"d{n}", f"Gulls nest on roof {n}.") for n in range(LOOKED_AT)]
+    assert answered(WHO_PAYS, *others, OTOBUS).notes == ()
+    assert answered(WHO_PAYS, *others[1:], OTOBUS).notes == (UNREAD,)
