@@ -164,7 +164,7 @@ WAS_KOSTET = "Wie viel bezahlen Fahrgäste der Straßenbahn am Sonntag?"
         (WHO_PAYS, [doc("a", "Gulls nest on the roof."), OTOBUS], True),
         (WAS_KOSTET, [BUS], True),
         (WAS_KOSTET, [OTOBUS], False),
-        ("Was kostet sie?", [OTOBUS], False),
+        ("Wie teuer ist das?", [OTOBUS], False),
         (WHO_PAYS, [], False),
         (WHO_PAYS, [doc("a", "Gulls nest on the roof.")], False),
     ],
