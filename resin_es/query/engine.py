@@ -77,7 +77,7 @@ class QueryEngine:
 
         def once() -> tuple[str, SearchResponse]:
             asked, store, embedder = self._ready(text, principal, filters)
-            second = second_encoder(store, principal)
+            second = second_encoder(store, principal) if settings.second_vectors else None
             ((vector, other),) = vectors_of([asked], embedder, second)
             clauses = address_filter(principal, filters)
             body = hop_body(asked, vector, clauses, settings, second=other)

@@ -138,6 +138,13 @@ def searching(store: Any) -> Searching:
     return Searching(store, HashEmbedder(8), QuerySettings(), ANYONE, Filters())
 
 
+@pytest.mark.parametrize("ask", [QueryEngine.retrieve, QueryEngine.search])
+def test_settings_without_second_vectors_hold_for_every_search(store: Languages, ask: Any) -> None:
+    ask(engine_on(store, second_vectors=False), FARE, ANYONE)
+    assert store.looks == []
+    assert all(isinstance(body["knn"], dict) for body in store.bodies)
+
+
 def across(store: Languages, question: str) -> set[bool]:
     run = searching(store)
     return {item.across for item in run.first(question, engine_on(store).plan(question))}
