@@ -11,6 +11,7 @@ from resin_es.model import Answer, Plan, Principal, Trace
 from resin_es.ports import Composer, Embedder, Planner, SearchResponse, UnitStore
 from resin_es.query import checks, hits
 from resin_es.query.answering import composed, keep, settled, unanswered
+from resin_es.query.background import Elsewhere, elsewhere
 from resin_es.query.choosing import Chosen, choose
 from resin_es.query.diagnose import Diagnosis, diagnose
 from resin_es.query.fence import fence
@@ -75,16 +76,16 @@ class QueryEngine:
         with the source sentences they point at."""
         settings = self.settings.changed(k=limit)
 
-        def once() -> tuple[str, SearchResponse]:
+        def once() -> tuple[str, SearchResponse, Elsewhere | None]:
             asked, store, embedder = self._ready(text, principal, filters)
             second = second_encoder(store, principal) if settings.second_vectors else None
             ((vector, other),) = vectors_of([asked], embedder, second)
             clauses = address_filter(principal, filters)
             body = hop_body(asked, vector, clauses, settings, second=other)
-            return asked, store.search([body], None)[0][0]
+            return asked, store.search([body], None)[0][0], elsewhere(body, second)
 
-        asked, response = steadily(once)
-        found = hits.ranked(response, settings)
+        asked, response, beside = steadily(once)
+        found = hits.ranked(response, settings, beside)
         top = found[: 2 * settings.k]
         wanted = {c.passage_id: c.document_key for c in top}
         kept = self._fenced(top, wanted, principal) if wanted else []

@@ -9,12 +9,17 @@ from typing import NamedTuple
 
 from resin_es.model import Candidate, DocumentHit
 from resin_es.ports import SearchHit, SearchResponse
+from resin_es.query.background import Elsewhere
 from resin_es.query.hop import DENSE, KIND, LEXICAL, MULTILINGUAL
 from resin_es.query.settings import QuerySettings
 
 SPREAD = 1.3
 """How far a second vector's hits lie from their middle, beside those of the first one, in the
 standard deviations of each."""
+
+
+FEW = 20
+"""Hits of a second vector below which they are not measured by each other."""
 
 
 class Address(NamedTuple):
@@ -44,15 +49,18 @@ class Address(NamedTuple):
         return Candidate(**self._asdict())
 
 
-def ranked(response: SearchResponse, settings: QuerySettings) -> tuple[Address, ...]:
+def ranked(
+    response: SearchResponse, settings: QuerySettings, elsewhere: Elsewhere | None = None
+) -> tuple[Address, ...]:
     """All hits of one hop, best first, ties broken by id; ``rank`` from 1.
 
     Where the server names the parts, ``dense`` is the cosine in [0, 1] as Elasticsearch maps
     it and ``lexical`` is BM25; what a second vector brought is ``multilingual``, and its cosine
-    is put on the scale of the others. Where it does not, the order of the boosted sum serves.
+    is put on the scale of the others, with ``elsewhere`` where they are few. Where the server
+    does not, the order of the boosted sum serves.
     """
     hits = response.hits
-    parts = comparable([_parts(hit, settings.dense_boost) for hit in hits])
+    parts = comparable([_parts(hit, settings.dense_boost) for hit in hits], elsewhere)
     if any(parts):
         scores = fused(parts, settings)
     else:
@@ -72,12 +80,16 @@ def _parts(hit: SearchHit, boost: float) -> Mapping[str, float]:
     return {**hit.parts, **{name: hit.parts[name] / boost for name in near}}
 
 
-def comparable(parts: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
+def comparable(
+    parts: Sequence[Mapping[str, float]], elsewhere: Elsewhere | None = None
+) -> Sequence[Mapping[str, float]]:
     """The parts, every hit of a second vector with the cosine that it would have beside those of
     the first one; the nearer of the two where it has both.
 
     Two encoders share no scale: one calls .3 near and the other .85. What they do share is that
     each names its nearest, so that a hit is placed by how far it lies from the middle of its own.
+    Of ``FEW`` hits the middle tells nothing: the nearest of two lies as far from it as the other,
+    whatever was asked. Then the middle is that of ``elsewhere``, if it is known.
     """
     own = [part[DENSE] for part in parts if DENSE in part]
     second = [part[MULTILINGUAL] for part in parts if MULTILINGUAL in part]
@@ -88,7 +100,7 @@ def comparable(parts: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, fl
             {**part, DENSE: part[MULTILINGUAL]} if MULTILINGUAL in part else part for part in parts
         ]
     middle, width = _middle(own)
-    other, spread = _middle(second)
+    other, spread = _middle(elsewhere() if elsewhere and len(second) < FEW else second)
     scale = SPREAD * width / spread if spread > 1e-9 else 0.0
     placed = (
         min(1.0, middle + scale * (part[MULTILINGUAL] - other)) if MULTILINGUAL in part else 0.0

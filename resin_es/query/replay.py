@@ -11,6 +11,7 @@ from resin_es.model.base import Frozen
 from resin_es.model.trace import TracedHop
 from resin_es.ports import Embedder, SearchResponse, UnitStore
 from resin_es.query import hits
+from resin_es.query.background import elsewhere
 from resin_es.query.bridge import FOLLOW_UP, by_id, completed, entities_of
 from resin_es.query.found import embedded_text, vector_reference, with_vectors
 from resin_es.query.hits import Address
@@ -80,9 +81,10 @@ def replay(
     vectors = _vectors([_searched(trace, hop.hop) for hop in plain], embedder, second)
     pools: dict[str, tuple[Address, ...]] = {}
     if plain:
-        responses, _ = store.search(replay_bodies(trace, vectors), None)
-        for hop, response in zip(plain, responses, strict=True):
-            pools[hop.hop.id] = hits.ranked(response, settings)
+        bodies = replay_bodies(trace, vectors)
+        responses, _ = store.search(bodies, None)
+        for hop, body, response in zip(plain, bodies, responses, strict=True):
+            pools[hop.hop.id] = hits.ranked(response, settings, elsewhere(body, second))
     later = [hop for hop in trace.hops if hop.bridged_from]
     if later:
         again = [_completed(hop, trace.question, pools, settings) for hop in later]
@@ -93,8 +95,8 @@ def replay(
         ]
         answered: Sequence[SearchResponse]
         answered, _ = store.search(bodies, None)
-        for hop, response in zip(later, answered, strict=True):
-            pools[hop.hop.id] = hits.ranked(response, settings)
+        for hop, body, response in zip(later, bodies, answered, strict=True):
+            pools[hop.hop.id] = hits.ranked(response, settings, elsewhere(body, second))
     return [_compared(hop.hop.id, hop.candidates, pools[hop.hop.id]) for hop in trace.hops]
 
 

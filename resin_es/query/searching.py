@@ -11,6 +11,7 @@ from resin_es.index.filters import Filters, address_filter, document_filter
 from resin_es.model import UNIT_KINDS, DocumentHit, Hop, Plan, Principal
 from resin_es.ports import Embedder, UnitStore
 from resin_es.query import hits
+from resin_es.query.background import elsewhere
 from resin_es.query.bridge import (
     Bridge,
     ancestors,
@@ -157,7 +158,7 @@ class Searching:
                 hop,
                 body,
                 bridge,
-                hits.ranked(answer, self.settings),
+                hits.ranked(answer, self.settings, elsewhere(body, self.second_encoder)),
                 lexical,
                 answer.took_ms,
                 across=self._across(hop),

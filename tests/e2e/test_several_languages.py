@@ -183,7 +183,7 @@ def test_who_may_not_read_it_is_told_nothing_of_another_language(
     kept: tuple[Asked, Asked], on: dict[str, list[str]]
 ) -> None:
     outside, board = kept
-    assert "pier" in board.documents
+    assert board.documents[0] == "pier", "two sentences are enough to be found"
     assert board.clauses == {2}
     assert board.second
     assert "e5" in board.trace["models"]["multilingual"]
