@@ -39,6 +39,11 @@ species are taken. Behind them the forms of Arabic, Norwegian and Chinese that a
 _MIN_SENTENCE = 25
 """Bytes (UTF-8) below which a sentence is too short to be called foreign. In Latin letters, a byte
 each, it is mostly a name or a label; scripts that say more with a character take more for it."""
+_MIN_REST = 4
+"""Words that must be left without those that begin with a capital, for their language to count:
+names make an English sentence look like another language, and no other language like English."""
+_LATIN = "\u024f"
+"""The last letter of the Latin script's main blocks."""
 _LETTERS = 0.5
 """Share of letters in what is not white space below which a text is figures, units and signs."""
 
@@ -73,7 +78,14 @@ def in_another_language(text: str) -> bool:
         return False
     told = "".join(_sample(text).split())
     letters = sum(unicodedata.category(char)[0] in "LM" for char in told)
-    return letters >= _LETTERS * len(told) and detect_language(text) in _OTHERS
+    code, confidence = _identifier().classify(_sample(text))
+    if letters < _LETTERS * len(told) or code not in _OTHERS or confidence < _LIKELY:
+        return False
+    rest = [word for word in _WORDS.findall(_sample(text)) if not word[0].isupper()]
+    latin = [word for word in rest if word[0] <= _LATIN]
+    if 2 * len(latin) > len(rest):
+        rest = latin  # what else there is is a name in its own script
+    return len(rest) < _MIN_REST or _identifier().classify(" ".join(rest))[0] != "en"
 
 
 def _sample(text: str) -> str:

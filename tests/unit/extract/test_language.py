@@ -136,3 +136,33 @@ def test_half_a_character_harms_nothing() -> None:
     """A lone surrogate is a character that no encoding has."""
     assert not in_another_language("\ud800" * 30)
     assert in_another_language(LAKE["es"] + " \ud800")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rhodri ap Merfyn was a ninth-century Welsh king.",
+        "Cumann Luthchleas Baile Átha an Rí is a club based in the west of the county.",
+        "Bleib bei mir, mein Schatz is a 1957 musical directed by Karl von Hagen.",
+        "The Golden Gate Company (Arabic: شركة البوابة الذهبية) is a holding based in the capital.",
+        "Old Harbour Airport (Thai: ท่าอากาศยานเก่า) is located in the north of the country.",
+        "Vardan (Armenian: Վարդան ; born 3 May 1971) is a former professional wrestler.",
+    ],
+)
+def test_english_about_foreign_names_is_english(text: str) -> None:
+    assert not in_another_language(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Het museum is in 1885 geopend en was toen het grootste van het land.",
+        "Der Bahnhof wurde im Krieg zerstört und erst zehn Jahre später wieder aufgebaut.",
+        "تعتمد الطريقة على خوارزمية (random forest) لتصنيف الصور في ثلاث فئات.",
+        "ระบบนี้ใช้ deep learning เพื่อจำแนกภาพถ่ายของใบข้าวที่เป็นโรค",
+        "PEMANFAATAN LIMBAH KULIT KOPI SEBAGAI PAKAN TERNAK DI DESA",
+        "Muzej je odprt vsak dan razen ponedeljka, vstopnice pa so na voljo na vhodu.",
+    ],
+)
+def test_names_and_terms_make_nothing_english(text: str) -> None:
+    assert in_another_language(text)
