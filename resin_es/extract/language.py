@@ -39,9 +39,13 @@ species are taken. Behind them the forms of Arabic, Norwegian and Chinese that a
 _MIN_SENTENCE = 25
 """Bytes (UTF-8) below which a sentence is too short to be called foreign. In Latin letters, a byte
 each, it is mostly a name or a label; scripts that say more with a character take more for it."""
-_MIN_REST = 4
+_MIN_REST = 3
 """Words that must be left without those that begin with a capital, for their language to count:
 names make an English sentence look like another language, and no other language like English."""
+_ONLY_ENGLISH = frozenset("the and from with which were this that these their who its".split())
+_OF = frozenset({"nl", "af"})
+"""Languages in which "of" is a word of theirs, too."""
+_TELLING_SHARE = 0.1
 _LATIN = "\u024f"
 """The last letter of the Latin script's main blocks."""
 _LETTERS = 0.5
@@ -81,11 +85,22 @@ def in_another_language(text: str) -> bool:
     code, confidence = _identifier().classify(_sample(text))
     if letters < _LETTERS * len(told) or code not in _OTHERS or confidence < _LIKELY:
         return False
-    rest = [word for word in _WORDS.findall(_sample(text)) if not word[0].isupper()]
+    return not _english_but_for_names(_WORDS.findall(_sample(text)), code)
+
+
+def _english_but_for_names(words: list[str], code: str) -> bool:
+    """Whether what is left of a sentence that was taken for ``code`` is English: without words
+    that begin with a capital, and without a few in another script, which are a name in its own."""
+    rest = [word for word in words if not word[0].isupper()]
     latin = [word for word in rest if word[0] <= _LATIN]
     if 2 * len(latin) > len(rest):
-        rest = latin  # what else there is is a name in its own script
-    return len(rest) < _MIN_REST or _identifier().classify(" ".join(rest))[0] != "en"
+        rest = latin
+    if len(rest) < _MIN_REST:
+        return False
+    telling = sum(word in _ONLY_ENGLISH or (word == "of" and code not in _OF) for word in rest)
+    if telling >= _TELLING_SHARE * len(rest):
+        return True
+    return bool(_identifier().classify(" ".join(rest))[0] == "en")
 
 
 def _sample(text: str) -> str:

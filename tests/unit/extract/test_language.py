@@ -147,6 +147,9 @@ def test_half_a_character_harms_nothing() -> None:
         "The Golden Gate Company (Arabic: شركة البوابة الذهبية) is a holding based in the capital.",
         "Old Harbour Airport (Thai: ท่าอากาศยานเก่า) is located in the north of the country.",
         "Vardan (Armenian: Վարդան ; born 3 May 1971) is a former professional wrestler.",
+        "Rakotomanantsoandriana took three wives.",
+        'The name is from Old Greek λύκος ("lykos") "wolf" + φωνή ("phone") "voice".',
+        "first prince of Gwrtheyrnion in Wales ferch Llywarch ap Hyfaidd of Dyfed, Tangwystl.",
     ],
 )
 def test_english_about_foreign_names_is_english(text: str) -> None:
