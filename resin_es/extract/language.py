@@ -83,7 +83,10 @@ def in_another_language(text: str) -> bool:
     told = "".join(_sample(text).split())
     letters = sum(unicodedata.category(char)[0] in "LM" for char in told)
     code, confidence = _identifier().classify(_sample(text))
-    if letters < _LETTERS * len(told) or code not in _OTHERS or confidence < _LIKELY:
+    more = letters >= _MIN_UNSURE_LETTERS or not told.isascii()  # to go by, or that English lacks
+    if letters < _LETTERS * len(told) or code not in _OTHERS:
+        return False
+    if confidence < (_LIKELY / 2 if more else _LIKELY):
         return False
     return not _english_but_for_names(_WORDS.findall(_sample(text)), code)
 
