@@ -80,15 +80,16 @@ def in_another_language(text: str) -> bool:
     text = text.strip()
     if len(text.encode("utf-8", "replace")) < _MIN_SENTENCE:
         return False
-    told = "".join(_sample(text).split())
+    sample = _sample(text)
+    told = "".join(sample.split())
     letters = sum(unicodedata.category(char)[0] in "LM" for char in told)
-    code, confidence = _identifier().classify(_sample(text))
+    if letters < _LETTERS * len(told):
+        return False
+    code, confidence = _identifier().classify(sample)
     more = letters >= _MIN_UNSURE_LETTERS or not told.isascii()  # to go by, or that English lacks
-    if letters < _LETTERS * len(told) or code not in _OTHERS:
+    if code not in _OTHERS or confidence < (_LIKELY / 2 if more else _LIKELY):
         return False
-    if confidence < (_LIKELY / 2 if more else _LIKELY):
-        return False
-    return not _english_but_for_names(_WORDS.findall(_sample(text)), code)
+    return not _english_but_for_names(_WORDS.findall(sample), code)
 
 
 def _english_but_for_names(words: list[str], code: str) -> bool:

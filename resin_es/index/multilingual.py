@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from resin_es.extract.language import in_another_language
+from resin_es.index.records import STATEMENT
 from resin_es.index.vectors import CacheGet, CachePut, embed_cached
 from resin_es.model.base import Frozen
 from resin_es.ports import Embedder, ModelIdentity
@@ -19,8 +20,6 @@ from resin_es.ports import Embedder, ModelIdentity
 FIELD = "multilingual_vector"
 META = "multilingual"
 """Under which name ``_meta`` tells of the encoder."""
-
-STATEMENT = "statement"
 
 Body = Mapping[str, Any]
 
@@ -78,8 +77,9 @@ def without_second_vector(body: Body) -> Body:
     return {name: value for name, value in body.items() if name != FIELD} if FIELD in body else body
 
 
-def any_body(principal_filter: Sequence[Body] = ()) -> dict[str, Any]:
-    """Body of a search that tells whether any address has a second vector."""
+def any_body(principal_filter: Sequence[Body]) -> dict[str, Any]:
+    """Body of a search that tells whether any address that passes the filter has a second
+    vector."""
     clauses = [{"exists": {"field": FIELD}}, *(dict(one) for one in principal_filter)]
     return {
         "query": {"bool": {"filter": clauses}},

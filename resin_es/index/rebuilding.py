@@ -13,10 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from resin_es.errors import StoreError
 from resin_es.extract.statement import statement
-from resin_es.index.records import PASSAGES, SENTENCES, passage_from
+from resin_es.index.records import PASSAGES, SENTENCES, STATEMENT, passage_from
 from resin_es.model import CausalEdge, Claim, RegistryEntry, Rule
 
-VECTOR, STATEMENT = "vector", "statement"
 _CLAIMS: TypeAdapter[Any] = TypeAdapter(Claim)
 _FIELDS = frozenset(CausalEdge.model_fields) | frozenset(Rule.model_fields)
 """Every field that some kind of claim has; the other kinds have no more than these share."""

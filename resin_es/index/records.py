@@ -14,6 +14,8 @@ from resin_es.ports import AddressRecord
 
 SENTENCE_KIND = "sentence"
 UNITS, SENTENCES, PASSAGES, DOCUMENTS = "units", "sentences", "passages", "documents"
+VECTOR, STATEMENT = "vector", "statement"
+"""What an address is found by."""
 
 MAX_FILTERABLE = 1024
 """Longest metadata value, in characters, that addresses carry; the registry keeps all of it.

@@ -99,8 +99,8 @@ def comparable(
         return [
             {**part, DENSE: part[MULTILINGUAL]} if MULTILINGUAL in part else part for part in parts
         ]
-    middle, width = _middle(own)
-    other, spread = _middle(elsewhere() if elsewhere and len(second) < FEW else second)
+    middle, width = middle_of(own)
+    other, spread = middle_of(elsewhere() if elsewhere and len(second) < FEW else second)
     scale = SPREAD * width / spread if spread > 1e-9 else 0.0
     placed = (
         min(1.0, middle + scale * (part[MULTILINGUAL] - other)) if MULTILINGUAL in part else 0.0
@@ -112,8 +112,8 @@ def comparable(
     ]
 
 
-def _middle(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
+def middle_of(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation of at least one value."""
     mean = fmean(values)
     return mean, sqrt(fmean((value - mean) ** 2 for value in values))
 

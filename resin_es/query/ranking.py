@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from math import exp, sqrt
-from statistics import fmean
+from math import exp
 from typing import NamedTuple
 
 from resin_es.index.records import SENTENCE_KIND
 from resin_es.model import PassageRef
-from resin_es.query.hits import Address
+from resin_es.query.hits import Address, middle_of
 
 TOP = 2
 """How many addresses of a document count together."""
@@ -130,8 +129,7 @@ def standard(values: Sequence[float]) -> list[float]:
     """Centred and scaled to unit spread; all zero where nothing differs."""
     if not values:
         return []
-    mean = fmean(values)
-    spread = sqrt(fmean((value - mean) ** 2 for value in values))
+    mean, spread = middle_of(values)
     return [(value - mean) / spread if spread > 1e-12 else 0.0 for value in values]
 
 

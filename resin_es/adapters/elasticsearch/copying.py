@@ -22,8 +22,15 @@ from resin_es.index.generations import Generation
 from resin_es.index.multilingual import FIELD as SECOND_VECTOR
 from resin_es.index.multilingual import with_second_vectors
 from resin_es.index.packed import stored
-from resin_es.index.rebuilding import STATEMENT, VECTOR, listed, passage_of, restated
-from resin_es.index.records import PASSAGES, SENTENCES, UNITS, carried_fields
+from resin_es.index.rebuilding import listed, passage_of, restated
+from resin_es.index.records import (
+    PASSAGES,
+    SENTENCES,
+    STATEMENT,
+    UNITS,
+    VECTOR,
+    carried_fields,
+)
 from resin_es.index.vectors import embed_cached
 from resin_es.model import DocumentStatus, RegistryEntry
 from resin_es.ports import Embedder

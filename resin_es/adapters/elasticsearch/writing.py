@@ -27,8 +27,14 @@ from resin_es.index.embedders import EmbedderBook
 from resin_es.index.generations import Generation, Generations
 from resin_es.index.multilingual import second_of, with_second_vectors
 from resin_es.index.packed import stored
-from resin_es.index.rebuilding import STATEMENT, VECTOR
-from resin_es.index.records import PASSAGES, SENTENCE_KIND, SENTENCES, UNITS
+from resin_es.index.records import (
+    PASSAGES,
+    SENTENCE_KIND,
+    SENTENCES,
+    STATEMENT,
+    UNITS,
+    VECTOR,
+)
 from resin_es.index.vectors import embed_cached
 from resin_es.ports import AddressRecord, BulkReport, Embedder
 
